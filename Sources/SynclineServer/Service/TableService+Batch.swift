@@ -4,11 +4,8 @@ import SynclineCore
 import SynclineWire
 
 extension TableService {
-    /// An operation that may be attempted, or one that is refused before any row is read.
-    private enum Admitted {
-        case write(TableWrite)
-        case refused(Refusal)
-    }
+    /// An operation that may be attempted, or the reason why it is refused before any row is read.
+    private typealias Admitted = Result<TableWrite, Refusal>
 
     func batch(
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ caller: Caller?
@@ -16,16 +13,11 @@ extension TableService {
         if let type = request.headers.value("Content-Type"), !type.lowercased().hasPrefix("application/json") {
             throw .refused(Refusal(415, "unsupported-media-type", "A body must be application/json"))
         }
-        let batch: BatchRequest
-        do throws(TableRequestError) {
-            batch = try BatchRequest(request.body ?? [], protocolVersion)
-        } catch {
-            throw ServiceFailure(error)
+        let batch = try read { () throws(TableRequestError) in
+            try BatchRequest(request.body ?? [], protocolVersion)
         }
-        let groups = batch.groups
-        var admitted: [[Admitted]] = []
-        for group in groups {
-            admitted.append(group.map { admit(batch.operations[$0], protocolVersion, caller) })
+        let admitted = batch.groups.map { group in
+            group.map { admit(batch.operations[$0], protocolVersion, caller) }
         }
         let outcomes = try carryOut(admitted, batch)
         var answer = BatchAnswer(limit: configuration.limits.answerBytes)
@@ -37,22 +29,16 @@ extension TableService {
         _ operation: BatchRequest.Operation, _ protocolVersion: ServerProtocol, _ caller: Caller?
     ) -> Admitted {
         do throws(ServiceFailure) {
-            guard let table = table(operation.table) else {
-                throw .refused(Refusal(404, "table-not-found", "There is no table \(operation.table.prefix(80))"))
-            }
-            return .write(try write(operation, table, protocolVersion, caller))
+            return .success(try write(operation, protocolVersion, caller))
         } catch {
-            guard case .refused(let refusal) = error else {
-                return .refused(Refusal(500, "internal", "The server failed"))
-            }
-            return .refused(refusal)
+            return .failure(error.refusal)
         }
     }
 
     private func write(
-        _ operation: BatchRequest.Operation, _ table: TableDefinition, _ protocolVersion: ServerProtocol,
-        _ caller: Caller?
+        _ operation: BatchRequest.Operation, _ protocolVersion: ServerProtocol, _ caller: Caller?
     ) throws(ServiceFailure) -> TableWrite {
+        let table = try table(operation.table)
         let kind: TableWrite.Kind
         let permission: TableOperation
         switch operation.kind {
@@ -83,16 +69,15 @@ extension TableService {
         var known: [Int: [WriteOutcome]] = [:]
         var isStopped = false
         for (index, group) in groups.enumerated() {
-            var writes: [TableWrite] = []
-            for case .write(let write) in group { writes.append(write) }
+            let writes = group.compactMap { try? $0.get() }
             if isStopped {
                 known[index] = group.map { _ in .notAttempted }
             } else if writes.count == group.count {
                 tried.append(writes)
             } else {
                 known[index] = group.map { admitted in
-                    if case .refused(let refusal) = admitted { return .refused(refusal, nil) }
-                    return .refused(Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
+                    if case .failure(let refusal) = admitted { return .refused(refusal, nil) }
+                    return .groupRefused
                 }
                 isStopped = stops
             }

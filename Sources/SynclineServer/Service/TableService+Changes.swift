@@ -8,29 +8,21 @@ extension TableService {
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit
     ) throws(ServiceFailure) -> HTTPResponse {
         let table = visit.table
-        let asked: ChangeRequest
-        do throws(TableRequestError) {
-            guard let read = try ChangeRequest(request, protocolVersion, rules(for: table, request)) else {
-                throw TableRequestError(400, "A cursor is needed", protocolVersion, code: "invalid-cursor")
-            }
-            asked = read
-        } catch {
-            throw ServiceFailure(error)
+        let asked = try read { () throws(TableRequestError) -> ChangeRequest in
+            let asked = try ChangeRequest(request, protocolVersion, rules(for: table, request))
+            if let asked { return asked }
+            throw TableRequestError(400, "A cursor is needed", protocolVersion, code: "invalid-cursor")
         }
         try checkNames(asked.filter?.columns ?? [], table)
-        var plan = ChangePlan(
-            table: table.name, since: asked.since?.change ?? 0, limit: min(asked.top ?? .max, configuration.maxTop))
-        plan.until = asked.until?.change
-        plan.filter = asked.filter
-        plan.owner = visit.owner
-        plan.counts = asked.counts
+        let plan = ChangePlan(
+            table: table.name, since: asked.since?.change ?? 0, until: asked.until?.change,
+            limit: min(asked.top ?? .max, configuration.maxTop), filter: asked.filter, owner: visit.owner,
+            counts: asked.counts)
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
-        do throws(TableRequestError) {
-            return try TableAnswer(protocolVersion).changes(
+        return try read { () throws(TableRequestError) in
+            try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
                 limit: configuration.limits.answerBytes)
-        } catch {
-            throw ServiceFailure(error)
         }
     }
 

@@ -9,12 +9,8 @@ extension TableService {
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit, id: String, _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
         let (table, owner) = (visit.table, visit.owner)
-        let parsed: TableRequest
-        do throws(TableRequestError) {
-            parsed = try TableRequest(
-                request, protocolVersion, table: table.name, id: id, rules: rules(for: table, request))
-        } catch {
-            throw ServiceFailure(error)
+        let parsed = try read { () throws(TableRequestError) in
+            try TableRequest(request, protocolVersion, table: table.name, id: id, rules: rules(for: table, request))
         }
         switch parsed.action {
         case .row: return try row(request, parsed, table, owner)
@@ -26,6 +22,15 @@ extension TableService {
     /// Calls the store and converts its failures into the service's.
     func ask<Result>(_ body: () throws(StoreFailure) -> Result) throws(ServiceFailure) -> Result {
         do throws(StoreFailure) { return try body() } catch { throw .store(error) }
+    }
+
+    /// Reads a part of a request, and converts its errors into the service's.
+    func read<Result>(_ body: () throws(TableRequestError) -> Result) throws(ServiceFailure) -> Result {
+        do throws(TableRequestError) {
+            return try body()
+        } catch {
+            throw .refused(Refusal(error.status, error.code, error.message))
+        }
     }
 
     // MARK: Reading
@@ -77,19 +82,16 @@ extension TableService {
     ) throws(ServiceFailure) -> HTTPResponse {
         let named = (list.filter?.columns ?? []).union(list.order.map(\.column)).union(list.select ?? [])
         try checkNames(named, table)
-        var plan = ListPlan(table: table.name, limit: min(list.top ?? .max, configuration.pageSize))
-        plan.filter = list.filter
-        plan.order = list.order
-        plan.skip = list.skip
+        var plan = ListPlan(
+            table: table.name, filter: list.filter, order: list.order, skip: list.skip,
+            limit: min(list.top ?? .max, configuration.pageSize), includesDeleted: list.includesDeleted,
+            counts: list.counts, owner: owner)
         if let text = list.after {
             guard let place = PagePlace(text, order: list.order) else {
                 throw .refused(Refusal(400, "invalid-page", "$after is not a position in this order"))
             }
             plan.after = place
         }
-        plan.includesDeleted = list.includesDeleted
-        plan.counts = list.counts
-        plan.owner = owner
         let outcome = try ask { () throws(StoreFailure) in try store.list(plan) }
         let wantsPath = request.headers.contains {
             $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("nextlink=path")
@@ -143,23 +145,24 @@ extension TableService {
     ) throws(ServiceFailure) -> HTTPResponse {
         let protocolVersion = parsed.serverProtocol
         let table = visit.table
+        func make(_ kind: TableWrite.Kind) -> TableWrite {
+            TableWrite(kind, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
+        }
         var write: TableWrite
         switch parsed.action {
         case .insert(let item): write = try insert(item, table, protocolVersion)
         case .update(let item):
-            write = TableWrite(.update(item.columns), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
+            write = make(.update(item.columns))
             write.version = item.version
         case .replace(let item):
-            write = TableWrite(
-                .replace(item.columns), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
+            write = make(.replace(item.columns))
             write.version = item.version
             if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
         case .patch(let patch):
-            write = TableWrite(.patch(patch), table: table.name, id: parsed.id, serverProtocol: protocolVersion)
+            write = make(.patch(patch))
             if patch.mayChange(member: "deleted") { write.revives = true }
-        case .delete: write = TableWrite(.delete, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
-        case .undelete, .row, .list:
-            write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
+        case .delete: write = make(.delete)
+        case .undelete, .row, .list: write = make(.undelete)
         }
         if write.kind == .undelete || write.revives == true {
             _ = try grant(.undelete, table, visit.caller)

@@ -117,10 +117,8 @@ struct TableService: Sendable {
     }
 
     private func version(_ request: HTTPRequest) throws(ServiceFailure) -> ServerProtocol {
-        do throws(TableRequestError) {
-            return try TableRequest.version(of: request, configuration.defaultProtocol, rules)
-        } catch {
-            throw ServiceFailure(error)
+        try read { () throws(TableRequestError) in
+            try TableRequest.version(of: request, configuration.defaultProtocol, rules)
         }
     }
 
@@ -145,18 +143,20 @@ struct TableService: Sendable {
 
     // MARK: Access
 
-    /// The table with this name in any letter case, if the caller may perform the operation on it.
+    /// The caller's visit to a table, if the caller may perform the operation on it.
     private func admit(
         _ caller: Caller?, _ name: String, _ operation: TableOperation
     ) throws(ServiceFailure) -> Visit {
-        guard let table = table(name) else {
-            throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
-        }
+        let table = try table(name)
         return Visit(table: table, caller: caller, owner: try grant(operation, table, caller))
     }
 
-    func table(_ name: String) -> TableDefinition? {
-        tables[name] ?? tables[name.lowercased()]
+    /// The table with this name in any letter case.
+    func table(_ name: String) throws(ServiceFailure) -> TableDefinition {
+        guard let table = tables[name] ?? tables[name.lowercased()] else {
+            throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
+        }
+        return table
     }
 
     /// The caller. A request's token is checked here, once.
@@ -193,10 +193,6 @@ struct Visit {
 enum ServiceFailure: Error {
     case refused(Refusal)
     case store(StoreFailure)
-
-    init(_ error: TableRequestError) {
-        self = .refused(Refusal(error.status, error.code, error.message))
-    }
 
     /// The reason why the store failed; nil if it did not.
     var reason: FailureReason? {

@@ -155,6 +155,8 @@ private struct AttemptFailure: Error {
 extension WriteOutcome {
     static let notAttempted = WriteOutcome.refused(
         Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
+    static let groupRefused = WriteOutcome.refused(
+        Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
 }
 
 extension StoreFailure {

@@ -78,8 +78,7 @@ struct StoreTransaction {
             let (used, columns, done) = (stamp, allowance.columns, work)
             self = before
             (stamp, allowance.columns, work) = (used, columns, done)
-            let failed = Refusal(424, "group-refused", "Another operation of the group was refused")
-            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .refused(failed, nil) }
+            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .groupRefused }
         }
         try connection.execute("RELEASE SAVEPOINT \"group\"")
         return outcomes

@@ -52,11 +52,6 @@ struct ListPlan: Hashable, Sendable {
     var includesDeleted = false
     var counts = false
     var owner: String?
-
-    init(table: String, limit: Int) {
-        self.table = table
-        self.limit = limit
-    }
 }
 
 struct ListOutcome: Hashable, Sendable {
@@ -83,12 +78,6 @@ struct ChangePlan: Hashable, Sendable {
     var filter: FilterExpression?
     var owner: String?
     var counts = false
-
-    init(table: String, since: Int64, limit: Int) {
-        self.table = table
-        self.since = since
-        self.limit = limit
-    }
 }
 
 struct ChangeOutcome: Hashable, Sendable {
