@@ -27,7 +27,7 @@ struct TokenKey: Hashable, Sendable {
 
 struct TokenRules: Hashable, Sendable {
     /// The keys from the configuration.
-    var keys: [TokenKey]
+    var keys: [TokenKey] = []
     /// A file with more keys, as a set of JSON Web Keys.
     var file: String?
     /// Nil for any audience.
@@ -35,10 +35,6 @@ struct TokenRules: Hashable, Sendable {
     var issuer: String?
     /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
-
-    init(keys: [TokenKey] = []) {
-        self.keys = keys
-    }
 }
 
 /// The caller of a request.

@@ -14,8 +14,6 @@ protocol ServerEnvironment: Sendable {
 
 /// The system's clock and random numbers.
 struct SystemServerEnvironment: ServerEnvironment {
-    init() {}
-
     func now() -> Int64 { SystemSource.milliseconds() }
 
     func chance() -> (high: UInt64, low: UInt64) { SystemSource.chance() }

@@ -9,8 +9,6 @@ struct WriteConditions: Hashable, Sendable {
     var noneMatch: TableRequest.Condition?
     var unmodifiedSince: Timestamp.Instant?
 
-    init() {}
-
     /// The reason not to write a row; nil if it may be written. `version` is the version in the body of an older
     /// client.
     func refusal(_ row: TableRow, _ version: String?, isOld: Bool) -> Refusal? {

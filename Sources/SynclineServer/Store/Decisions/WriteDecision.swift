@@ -42,11 +42,6 @@ struct TableWrite: Hashable, Sendable {
 struct OperationKey: Hashable, Sendable {
     var id: String
     var caller: String
-
-    init(id: String, caller: String) {
-        self.id = id
-        self.caller = caller
-    }
 }
 
 /// A position in the order of changes.
@@ -54,11 +49,6 @@ struct Stamp: Hashable, Sendable {
     var change: Int64
     /// Milliseconds since 1970.
     var time: Int64
-
-    init(change: Int64, time: Int64) {
-        self.change = change
-        self.time = time
-    }
 
     var instant: Timestamp.Instant { .init(milliseconds: time) }
 }
