@@ -32,18 +32,7 @@ extension ServerConfiguration {
 
 extension ServerConfiguration.Limits {
     fileprivate var value: Value {
-        let numbers = [
-            ("bodyBytes", bodyBytes), ("urlBytes", urlBytes), ("headerBytes", headerBytes),
-            ("idleSeconds", idleSeconds), ("stalledSeconds", stalledSeconds), ("filterDepth", filterDepth),
-            ("connections", connections), ("readSeconds", readSeconds), ("waitingReads", waitingReads),
-            ("newColumns", newColumns), ("columns", columns), ("answerBytes", answerBytes),
-            ("rememberedBytes", rememberedBytes),
-            ("connectionsPerAddress", connectionsPerAddress), ("headSeconds", headSeconds),
-            ("bodySeconds", bodySeconds), ("requestSeconds", requestSeconds),
-            ("databaseSeconds", databaseSeconds), ("databaseConnectSeconds", databaseConnectSeconds),
-            ("databaseWaitSeconds", databaseWaitSeconds),
-        ]
-        return .object(numbers.map { .init($0.0, .integer(Int64($0.1))) })
+        .object(Self.members.map { .init($0.name, .integer(Int64(self[keyPath: $0.path]))) })
     }
 }
 

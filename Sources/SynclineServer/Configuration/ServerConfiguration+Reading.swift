@@ -141,38 +141,39 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
+    /// Every limit, in the order in which they are printed, with its least and its largest value.
+    static var members: [(name: String, path: WritableKeyPath<Self, Int>, least: Int, most: Int)] {
+        let (mebibyte, gibibyte, day) = (1 << 20, 1 << 30, 86_400)
+        return [
+            ("bodyBytes", \.bodyBytes, 1, gibibyte),
+            ("urlBytes", \.urlBytes, 64, mebibyte),
+            ("headerBytes", \.headerBytes, 256, mebibyte),
+            ("idleSeconds", \.idleSeconds, 1, day),
+            ("stalledSeconds", \.stalledSeconds, 1, day),
+            ("filterDepth", \.filterDepth, 1, 200),
+            ("connections", \.connections, 1, 100_000),
+            ("readSeconds", \.readSeconds, 1, day),
+            ("waitingReads", \.waitingReads, 1, 100_000),
+            ("newColumns", \.newColumns, 0, 1500),
+            ("columns", \.columns, 0, 1500),
+            ("answerBytes", \.answerBytes, 1000, gibibyte),
+            ("rememberedBytes", \.rememberedBytes, 0, gibibyte),
+            ("connectionsPerAddress", \.connectionsPerAddress, 1, 100_000),
+            ("headSeconds", \.headSeconds, 1, day),
+            ("bodySeconds", \.bodySeconds, 1, day),
+            ("requestSeconds", \.requestSeconds, 1, day),
+            ("databaseSeconds", \.databaseSeconds, 1, day),
+            ("databaseConnectSeconds", \.databaseConnectSeconds, 1, day),
+            ("databaseWaitSeconds", \.databaseWaitSeconds, 1, day),
+        ]
+    }
+
     init(_ value: Value) throws(StartFailure) {
         self.init()
-        let object = try ConfigurationObject(
-            value, path: "limits",
-            known: [
-                "bodyBytes", "urlBytes", "headerBytes", "idleSeconds", "stalledSeconds", "filterDepth", "connections",
-                "readSeconds", "waitingReads", "connectionsPerAddress", "headSeconds", "bodySeconds", "requestSeconds",
-                "databaseSeconds", "databaseConnectSeconds", "databaseWaitSeconds",
-                "newColumns", "columns", "answerBytes", "rememberedBytes",
-            ])
-        bodyBytes = try object.number("bodyBytes", in: 1...1 << 30) ?? bodyBytes
-        urlBytes = try object.number("urlBytes", in: 64...1 << 20) ?? urlBytes
-        headerBytes = try object.number("headerBytes", in: 256...1 << 20) ?? headerBytes
-        idleSeconds = try object.number("idleSeconds", in: 1...86_400) ?? idleSeconds
-        stalledSeconds = try object.number("stalledSeconds", in: 1...86_400) ?? stalledSeconds
-        filterDepth = try object.number("filterDepth", in: 1...200) ?? filterDepth
-        connections = try object.number("connections", in: 1...100_000) ?? connections
-        readSeconds = try object.number("readSeconds", in: 1...86_400) ?? readSeconds
-        connectionsPerAddress =
-            try object.number("connectionsPerAddress", in: 1...100_000) ?? connectionsPerAddress
-        headSeconds = try object.number("headSeconds", in: 1...86_400) ?? headSeconds
-        bodySeconds = try object.number("bodySeconds", in: 1...86_400) ?? bodySeconds
-        requestSeconds = try object.number("requestSeconds", in: 1...86_400) ?? requestSeconds
-        waitingReads = try object.number("waitingReads", in: 1...100_000) ?? waitingReads
-        newColumns = try object.number("newColumns", in: 0...1500) ?? newColumns
-        columns = try object.number("columns", in: 0...1500) ?? columns
-        answerBytes = try object.number("answerBytes", in: 1000...1 << 30) ?? answerBytes
-        rememberedBytes = try object.number("rememberedBytes", in: 0...1 << 30) ?? rememberedBytes
-        databaseSeconds = try object.number("databaseSeconds", in: 1...86_400) ?? databaseSeconds
-        databaseConnectSeconds =
-            try object.number("databaseConnectSeconds", in: 1...86_400) ?? databaseConnectSeconds
-        databaseWaitSeconds = try object.number("databaseWaitSeconds", in: 1...86_400) ?? databaseWaitSeconds
+        let object = try ConfigurationObject(value, path: "limits", known: Self.members.map(\.name))
+        for (name, path, least, most) in Self.members {
+            if let number = try object.number(name, in: least...most) { self[keyPath: path] = number }
+        }
     }
 }
 
