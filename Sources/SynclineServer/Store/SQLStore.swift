@@ -88,12 +88,9 @@ final class SQLStore: TableStore {
         try database.read { connection throws(StoreFailure) in
             try current(table, connection) { statements, number throws(StoreFailure) in
                 guard statements.schema.mayHave(id: id) else { return nil }
-                var row: TableRow?
-                try connection.run(statements.row(id: id)) { values in
-                    (row, number) = statements.row(values)
-                    return false
-                }
-                return row
+                let found = try connection.first(statements.row(id: id)) { statements.row($0) }
+                if let found { number = found.schema }
+                return found?.row
             }
         }
     }

@@ -162,12 +162,7 @@ struct StoreTransaction {
     }
 
     private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
-        var row: TableRow?
-        try connection.run(statements.row(id: id)) { values in
-            row = statements.row(values).row
-            return false
-        }
-        return row
+        try connection.first(statements.row(id: id)) { statements.row($0).row }
     }
 
     /// The outcome of an earlier write with the same operation id.

@@ -183,8 +183,8 @@ final class PostgresConnection: SQLConnection {
         if isHeard.wait(timeout: .now() + .seconds(1)) == .timedOut { isGivenUp = true }
     }
 
-    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
-        let statement = SQLStatement(
+    func columnQuery(of table: String) -> SQLStatement {
+        SQLStatement(
             .postgres,
             """
             SELECT c.column_name::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE c.data_type::text END \
@@ -192,12 +192,6 @@ final class PostgresConnection: SQLConnection {
             JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name \
             WHERE c.table_schema = current_schema() AND c.table_name = \(.text(table)) ORDER BY c.ordinal_position
             """)
-        var columns: [DatabaseColumn] = []
-        try run(statement) { row in
-            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
-            return true
-        }
-        return columns
     }
 
     func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {

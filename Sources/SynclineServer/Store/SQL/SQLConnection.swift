@@ -26,8 +26,8 @@ protocol SQLConnection: AnyObject {
     func execute(_ text: String) throws(StoreFailure)
     /// Begins a transaction with the given SQL.
     func begin(_ text: String) throws(StoreFailure)
-    /// The columns of a table with their declared types; none if there is no table.
-    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn]
+    /// The statement that returns the names of a table's columns and their declared types, in order.
+    func columnQuery(of table: String) -> SQLStatement
     /// Whether a column alone identifies a table's rows.
     func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool
 }
@@ -54,14 +54,31 @@ extension SQLConnection {
         try run(statement) { _ in true }
     }
 
-    /// The values of the first row.
-    func first(_ statement: SQLStatement, count: Int) throws(StoreFailure) -> [SQLValue]? {
-        var values: [SQLValue]?
+    /// What is made of the first row.
+    func first<Result>(
+        _ statement: SQLStatement, _ make: (any SQLRow) -> Result
+    ) throws(StoreFailure) -> Result? {
+        var result: Result?
         try run(statement) { row in
-            values = (0..<count).map { row.value($0) }
+            result = make(row)
             return false
         }
-        return values
+        return result
+    }
+
+    /// The values of the first row.
+    func first(_ statement: SQLStatement, count: Int) throws(StoreFailure) -> [SQLValue]? {
+        try first(statement) { row in (0..<count).map { row.value($0) } }
+    }
+
+    /// The columns of a table with their declared types; none if there is no table.
+    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
+        var columns: [DatabaseColumn] = []
+        try run(columnQuery(of: table)) { row in
+            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
+            return true
+        }
+        return columns
     }
 
     /// Runs the body in a transaction; an error rolls it back.

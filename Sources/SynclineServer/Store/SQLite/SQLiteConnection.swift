@@ -65,14 +65,8 @@ final class SQLiteConnection: SQLConnection {
         return Int(sqlite3_changes(handle))
     }
 
-    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
-        let statement = SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(\(.text(table)))")
-        var columns: [DatabaseColumn] = []
-        try run(statement) { row in
-            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
-            return true
-        }
-        return columns
+    func columnQuery(of table: String) -> SQLStatement {
+        SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(\(.text(table)))")
     }
 
     func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {
