@@ -95,7 +95,6 @@ package enum ServerTool {
 
     /// A single line, because operators read logs.
     private static func tell(_ message: String, _ hint: String?) {
-        let text = hint.map { "\(message) (\($0))" } ?? message
-        Diagnostics.note("error: " + text.replacing("\n", with: " "))
+        Diagnostics.note("error: " + StartFailure(message, hint: hint).text)
     }
 }

@@ -26,7 +26,4 @@ struct WatchingAnswers: RequestAnswering {
     }
 
     func place(of request: HTTPRequest) -> AnswerPlace { request.pathSegments == ["healthz"] ? .health : .here }
-    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
-    func cursor() -> String? { nil }
-    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 }

@@ -122,8 +122,5 @@ final class Acceptor: Sendable {
 enum Monotonic {
     private static let start = ContinuousClock.now
 
-    static var milliseconds: UInt64 {
-        let (seconds, attoseconds) = start.duration(to: .now).components
-        return UInt64(seconds) * 1000 + UInt64(attoseconds / 1_000_000_000_000_000)
-    }
+    static var milliseconds: UInt64 { UInt64(start.duration(to: .now).milliseconds) }
 }

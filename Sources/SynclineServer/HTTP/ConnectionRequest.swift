@@ -4,12 +4,6 @@
 import SynclineCore
 import SynclineWire
 
-/// The result of reading a request.
-enum RequestReading {
-    case request(HTTPRequest)
-    case refused(Refusal)
-}
-
 final class ConnectionRequest {
     /// The target exactly as in the request line.
     let target: String
@@ -137,15 +131,15 @@ final class ConnectionRequest {
     }
 
     /// The whole request.
-    func read(_ limits: ServerConfiguration.Limits) -> RequestReading {
-        if body.count > limits.bodyBytes { return .refused(refusalOfBody(limits)) }
+    func read(_ limits: ServerConfiguration.Limits) throws(Refusal) -> HTTPRequest {
+        if body.count > limits.bodyBytes { throw refusalOfBody(limits) }
         guard var request = HTTPRequest(method, target: ConnectionRequest.originForm(target)) else {
-            return .refused(Refusal(400, "invalid-url", "The URL is not percent-encoded UTF-8"))
+            throw Refusal(400, "invalid-url", "The URL is not percent-encoded UTF-8")
         }
         request.headers = headers
         // The segments are used more than once during routing.
         request.segments = request.pathSegments
         if !body.isEmpty { request.body = body }
-        return .request(request)
+        return request
     }
 }

@@ -214,14 +214,8 @@ private func queue(
     }
     guard let made else { return .NO }
     defer { MHD_destroy_response(made) }
-    for header in response.headers { add(header, to: made) }
-    add(HTTPHeader(RequestID.header, request.id), to: made)
-    if closes || server.isStopping { add(HTTPHeader("Connection", "close"), to: made) }
+    for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
+    MHD_add_response_header(made, RequestID.header, request.id)
+    if closes || server.isStopping { MHD_add_response_header(made, "Connection", "close") }
     return MHD_queue_response(connection, UInt32(response.status), made)
-}
-
-private func add(_ header: HTTPHeader, to response: OpaquePointer) {
-    header.name.withCString { name in
-        header.value.withCString { value in _ = MHD_add_response_header(response, name, value) }
-    }
 }

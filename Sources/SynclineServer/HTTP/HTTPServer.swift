@@ -22,10 +22,15 @@ protocol RequestAnswering: Sendable {
     var measures: [Measure] { get }
 }
 
+/// The defaults: no events, and no headers that every answer has.
 extension RequestAnswering {
     func place(of request: HTTPRequest) -> AnswerPlace {
         AnswerPlace.writing.contains(request.method) ? .writes : .reads
     }
+
+    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
+    func cursor() -> String? { nil }
+    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
     var measures: [Measure] { [] }
 }
@@ -179,28 +184,28 @@ final class HTTPServer: Sendable {
 
     func answer(_ request: ConnectionRequest) -> ServerAnswer {
         if isStopping { return .whole(stopped(request)) }
-        switch request.read(configuration.limits) {
-        case .refused(let refusal): return .whole(self.refusal(refusal, request))
-        case .request(let read):
-            if let limiter, !limiter.admits(request.client.text) {
-                var response = refusal(
-                    Refusal(429, "too-many-requests", "Too many requests; wait a moment"), request)
-                response.headers.append(HTTPHeader("Retry-After", "1"))
-                return .whole(response)
-            }
-            if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {
-                return .whole(measures)
-            }
-            let notes = request.notes
-            if let response = service.events(read, notes) {
-                // Listeners may stay forever: some connections are reserved for other clients.
-                if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
-                    return .whole(busy(read.headers))
-                }
-                return response.status == 200 ? .events(response) : .whole(response)
-            }
-            return answer(read, request)
+        let read: HTTPRequest
+        do throws(Refusal) {
+            read = try request.read(configuration.limits)
+        } catch {
+            return .whole(refusal(error, request))
         }
+        if let limiter, !limiter.admits(request.client.text) {
+            var response = refusal(Refusal(429, "too-many-requests", "Too many requests; wait a moment"), request)
+            response.headers.append(HTTPHeader("Retry-After", "1"))
+            return .whole(response)
+        }
+        if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {
+            return .whole(measures)
+        }
+        if let response = service.events(read, request.notes) {
+            // Listeners may stay forever: some connections are reserved for other clients.
+            if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
+                return .whole(busy(read.headers))
+            }
+            return response.status == 200 ? .events(response) : .whole(response)
+        }
+        return answer(read, request)
     }
 
     private func answer(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
@@ -233,15 +238,14 @@ final class HTTPServer: Sendable {
 
     /// The answer if there is no room for a request.
     private func busy(_ headers: [HTTPHeader], _ message: String = "The server is busy; try again") -> HTTPResponse {
-        var response = TableAnswer.refusal(503, message, code: "busy")
+        var response = Refusal(503, "busy", message).response
         response.headers.append(HTTPHeader("Retry-After", "1"))
         return service.marked(response, headers)
     }
 
     /// The answer to an error that is found before the service sees the request.
     func refusal(_ refusal: Refusal, _ request: ConnectionRequest) -> HTTPResponse {
-        let response = TableAnswer.refusal(refusal.status, refusal.message, code: refusal.code)
-        return service.marked(response, request.headers)
+        service.marked(refusal.response, request.headers)
     }
 
     /// All metrics.

@@ -37,7 +37,4 @@ private struct Answers: RequestAnswering {
     let body: @Sendable (HTTPRequest) -> HTTPResponse
 
     func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse { body(request) }
-    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
-    func cursor() -> String? { nil }
-    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 }

@@ -31,7 +31,7 @@ final class RateLimiter: Sendable {
     }
 
     private func filled(_ bucket: Bucket, _ now: ContinuousClock.Instant) -> Double {
-        let (seconds, attoseconds) = bucket.time.duration(to: now).components
-        return min(perSecond, bucket.tokens + (Double(seconds) + Double(attoseconds) / 1e18) * perSecond)
+        let seconds = bucket.time.duration(to: now) / .seconds(1)
+        return min(perSecond, bucket.tokens + seconds * perSecond)
     }
 }

@@ -32,3 +32,8 @@ extension ServerEnvironment {
         return serverProtocol == .datasync3 ? id.filter { $0 != "-" } : id
     }
 }
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}
