@@ -8,11 +8,8 @@ extension SQLStore {
     func write(
         _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool
     ) throws(StoreFailure) -> [[WriteOutcome]] {
-        var prepared: [[PreparedWrite]] = []
-        for group in groups {
-            var writes: [PreparedWrite] = []
-            for write in group { writes.append(try prepare(write)) }
-            prepared.append(writes)
+        let prepared = try groups.map { group throws(StoreFailure) in
+            try group.map { write throws(StoreFailure) in try prepare(write) }
         }
         var done = WriteProgress(WriteAllowance(limits))
         // A large job lets others run after each part of it.

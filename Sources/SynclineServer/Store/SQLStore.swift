@@ -131,14 +131,10 @@ final class SQLStore: TableStore {
             try learn(plan, connection)
             return try current(plan.table, connection) { statements, number throws(StoreFailure) in
                 let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
-                var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
                 if let filter, !filter.isExact {
-                    outcome = try evaluated(plan, filter, statements, connection, &number)
-                } else {
-                    outcome = try selected(plan, filter, statements, connection, &number)
+                    return try evaluated(plan, filter, statements, connection, &number)
                 }
-                if !plan.counts { outcome.count = nil }
-                return outcome
+                return try selected(plan, filter, statements, connection, &number)
             }
         }
     }

@@ -33,8 +33,7 @@ struct StoreTransaction {
             throw .broken("the server's own table is missing")
         }
         stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
-        var looks = false
-        if case .changed = failure { looks = true }
+        let looks = if case .changed? = failure { true } else { false }
         if looks || values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
         catalogue = store.currentCatalogue
         allowance = WriteAllowance(store.limits)

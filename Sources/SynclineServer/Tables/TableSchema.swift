@@ -37,13 +37,8 @@ final class TableSchema: Sendable {
         self.systemColumns = systemColumns
         shape = RowShape(columns.map(\.name))
         emptyRow = Row(shape, columns.map { _ in .null })
-        var places: [String: Int] = [:]
-        var lowerPlaces: [String: Int] = [:]
-        for (place, column) in columns.enumerated() {
-            places[column.name] = place
-            if lowerPlaces[column.name.lowercased()] == nil { lowerPlaces[column.name.lowercased()] = place }
-        }
-        (self.places, self.lowerPlaces) = (places, lowerPlaces)
+        places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { $1 }
+        lowerPlaces = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
     }
 
     var name: String { definition.name }

@@ -60,12 +60,8 @@ extension FilterSQL {
         }
 
         private func all(_ parts: [FilterExpression]) -> [Condition]? {
-            var conditions: [Condition] = []
-            for part in parts {
-                guard let condition = exact(part) else { return nil }
-                conditions.append(condition)
-            }
-            return conditions
+            let conditions = parts.compactMap(exact)
+            return conditions.count == parts.count ? conditions : nil
         }
 
         private func column(_ expression: FilterExpression) -> Operand? {
