@@ -14,3 +14,10 @@ struct Refusal: Error, Hashable, Sendable {
         self.message = message
     }
 }
+
+/// Refusals with more than one cause.
+extension Refusal {
+    static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
+    static let constraint = Refusal(409, "constraint", "The item violates a constraint of the database's table")
+    static let valueTooLarge = Refusal(413, "too-large", "A value is larger than the database can hold")
+}

@@ -39,15 +39,10 @@ extension TableService {
         _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?
     ) throws(ServiceFailure) -> HTTPResponse {
         let found = try ask { () throws(StoreFailure) in try store.row(table.name, id: parsed.id) }
-        guard let row = found, table.shows(row.columns, to: owner) else {
-            throw .refused(Refusal(404, "row-not-found", "The item does not exist"))
-        }
+        guard let row = found, table.shows(row.columns, to: owner) else { throw .refused(.rowNotFound) }
         let isNew = parsed.serverProtocol == .datasync3
         if row.isDeleted, !parsed.includesDeleted {
-            throw .refused(
-                isNew
-                    ? Refusal(410, "row-deleted", "The item is deleted")
-                    : Refusal(404, "row-not-found", "The item does not exist"))
+            throw .refused(isNew ? Refusal(410, "row-deleted", "The item is deleted") : .rowNotFound)
         }
         if isNew, isUnchanged(row, request) {
             var response = HTTPResponse(status: 304)

@@ -235,6 +235,6 @@ extension TableWrite {
         if case .insert = kind {
             return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
         }
-        return Refusal(404, "row-not-found", "The item does not exist")
+        return .rowNotFound
     }
 }

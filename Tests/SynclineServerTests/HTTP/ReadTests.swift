@@ -72,9 +72,6 @@ import Testing
             go.wait()
             return HTTPResponse(status: 200)
         }
-        func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
-        func cursor() -> String? { nil }
-        func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
     }
 
     @Test func `a read whose client has gone is given up when others wait`() throws {

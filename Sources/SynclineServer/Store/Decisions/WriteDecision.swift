@@ -112,9 +112,7 @@ extension TableWrite {
     func decide(on existing: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp) -> WriteOutcome {
         let visible = existing.flatMap { schema.definition.shows($0.columns, to: owner) ? $0 : nil }
         if case .insert = kind { return insert(existing, visible, item, schema, stamp) }
-        guard let row = visible else {
-            return .refused(Refusal(404, "row-not-found", "The item does not exist"), nil)
-        }
+        guard let row = visible else { return .refused(.rowNotFound, nil) }
         if row.isDeleted, let outcome = refusalOfDeleted(row) { return outcome }
         if let refusal = conditions.refusal(row, kind == .delete || kind == .undelete ? nil : version, isOld: isOld) {
             return .refused(refusal, row)

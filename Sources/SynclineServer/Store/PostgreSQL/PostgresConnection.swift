@@ -329,14 +329,13 @@ final class PostgresConnection: SQLConnection {
             return .changed(reason)
         case "54011": return .refused(TableSchema.tooManyColumns)
         // A trigger refuses, or only the database may set a column.
-        case "P0001", "428C9":
-            return .refused(Refusal(409, "constraint", "The item violates a constraint of the database's table"))
+        case "P0001", "428C9": return .refused(.constraint)
         default: break
         }
         switch code.prefix(2) {
-        case "23": return .refused(Refusal(409, "constraint", "The item violates a constraint of the database's table"))
+        case "23": return .refused(.constraint)
         case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))
-        case "54": return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
+        case "54": return .refused(.valueTooLarge)
         case "08", "40", "53", "55", "57", "25": return .busy(reason)
         default: return .broken(reason)
         }

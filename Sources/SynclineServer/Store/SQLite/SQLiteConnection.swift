@@ -158,10 +158,8 @@ final class SQLiteConnection: SQLConnection {
         }
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy(FailureReason(kind, "the database is locked: \(reason)"))
-        case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
-            return .refused(Refusal(409, "constraint", "The item violates a constraint of the database's table"))
-        case SQLITE_TOOBIG:
-            return .refused(Refusal(413, "too-large", "A value is larger than the database can hold"))
+        case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .refused(.constraint)
+        case SQLITE_TOOBIG: return .refused(.valueTooLarge)
         case SQLITE_FULL: return .busy(FailureReason(kind, "the disk is full"))
         default: return .broken(FailureReason(kind, "\(reason) (SQLite code \(code))"))
         }
