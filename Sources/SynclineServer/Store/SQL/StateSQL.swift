@@ -46,10 +46,10 @@ enum StateSQL {
         #"ALTER TABLE "syncline_tombstones" RENAME TO "syncline_tombstones_before""#,
     ]
     static let bringTombstones = [
-        #"""
+        """
         INSERT INTO "syncline_tombstones" ("table", "id", "owner", "change", "time") \
         SELECT "table", "id", coalesce("owner", ''), "change", "time" FROM "syncline_tombstones_before"
-        """#,
+        """,
         #"DROP TABLE "syncline_tombstones_before""#,
         #"UPDATE "syncline_state" SET "format" = \#(format)"#,
     ]
