@@ -28,7 +28,6 @@ struct FilterSQL {
         case string, number, boolean, date, version
     }
 
-    private let schema: TableSchema
     private let dialect: SQLDialect
     private let condition: Condition?
     /// Whether the condition is equivalent to the filter.
@@ -37,11 +36,9 @@ struct FilterSQL {
     let filter: FilterExpression
 
     init(_ filter: FilterExpression, _ schema: TableSchema, _ dialect: SQLDialect) {
-        self.schema = schema
         self.dialect = dialect
         self.filter = filter.asServersRead
-        let translation = Translation(schema: schema)
-        (condition, isExact) = translation.necessary(self.filter)
+        (condition, isExact) = Translation(schema: schema).necessary(self.filter)
     }
 
     /// The condition in SQL; nil if there is none.
