@@ -50,7 +50,7 @@ import Testing
 
     @Test func `the help and the documents name every section`() async {
         let overview = await Call.tool()
-        let (page, manual) = (ReferencePage(table).text, ManPage(table).text)
+        let (page, manual) = (ReferencePage(table: table).text, ManPage(table).text)
         for section in table.sections {
             let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
             #expect(overview.output.contains("\n\(section.title):\n"))
@@ -101,7 +101,7 @@ import Testing
     @Test func `the reference page is the table`() throws {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "../../docs/CLI.md")
-        let page = ReferencePage(table).text
+        let page = ReferencePage(table: table).text
         if ProcessInfo.processInfo.environment["SYNCLINE_UPDATE_DOCS"] == "1" {
             try page.write(to: url, atomically: true, encoding: .utf8)
         }

@@ -1,13 +1,11 @@
 // docs/CLI.md: the table of commands as a page. A test compares the page with the table.
 
-package struct ReferencePage {
-    private let table: CommandTable
+@testable import SynclineTool
 
-    package init(_ table: CommandTable = .all) {
-        self.table = table
-    }
+struct ReferencePage {
+    let table: CommandTable
 
-    package var text: String {
+    var text: String {
         var lines = [
             "# The `syncline` command", "",
             "<!-- Written from the table of commands; run the tests with SYNCLINE_UPDATE_DOCS=1 to write it again. -->",
