@@ -50,7 +50,7 @@ import Testing
 
     @Test func `the help and the documents name every section`() async {
         let overview = await Call.tool()
-        let (page, manual) = (ReferencePage(table: table).text, ManPage(table).text)
+        let (page, manual) = (ReferencePage(table: table).text, ManPage(table: table).text)
         for section in table.sections {
             let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
             #expect(overview.output.contains("\n\(section.title):\n"))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `the manual page names every command and option`() {
-        let page = ManPage(table).text
+        let page = ManPage(table: table).text
         for command in table.commands {
             #expect(page.contains(".SS \"syncline \(command.name) "))
             for option in command.options {
@@ -74,7 +74,9 @@ import Testing
     }
 
     @Test func `the completions know every word, option and choice`() {
-        let scripts = [BashCompletion(table).text, ZshCompletion(table).text, FishCompletion(table).text]
+        let scripts = [
+            BashCompletion(table: table).text, ZshCompletion(table: table).text, FishCompletion(table: table).text,
+        ]
         for script in scripts {
             for command in table.commands {
                 for word in command.path { #expect(script.contains(word)) }

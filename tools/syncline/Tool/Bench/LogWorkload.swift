@@ -116,10 +116,6 @@ struct LogFigures: Sendable {
     var statistics = WriterStatistics()
     var frameBytes: UInt64 = 0
 
-    init(workload: LogWorkload) {
-        self.workload = workload
-    }
-
     var durability: String { "\(workload.durability)" }
     var syncsPerCommit: Double { Double(statistics.dataSyncs) / Double(max(1, statistics.batches)) }
     var bytesPerRecord: Double { Double(frameBytes) / Double(max(1, workload.records)) }

@@ -6,10 +6,6 @@ import SynclineGround
 struct BashCompletion {
     let table: CommandTable
 
-    init(_ table: CommandTable) {
-        self.table = table
-    }
-
     var text: String {
         var lines = [
             "# bash completion for syncline; written by `syncline completions bash`", "_syncline() {",
@@ -55,10 +51,6 @@ struct BashCompletion {
 /// For fish.
 struct FishCompletion {
     let table: CommandTable
-
-    init(_ table: CommandTable) {
-        self.table = table
-    }
 
     var text: String {
         var lines = [

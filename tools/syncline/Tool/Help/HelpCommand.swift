@@ -34,7 +34,7 @@ enum HelpCommand {
             try context.output.endList()
             return .done
         }
-        let text = HelpText(table, context.output.style)
+        let text = HelpText(table: table, style: context.output.style)
         for line in table.command(path).map(text.lines) ?? text.overview(path) { try context.output.line(line) }
         return .done
     }
@@ -46,8 +46,9 @@ enum ManCommand {
         details: ["The page is in the format of `man`: `syncline man | man -l -` shows it."],
         examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "install it")]
     ) { _, context in
-        try context.output.value(["man": .string(ManPage(context.table).text)])
-        for line in ManPage(context.table).lines { try context.output.line(line) }
+        let page = ManPage(table: context.table)
+        try context.output.value(["man": .string(page.text)])
+        for line in page.lines { try context.output.line(line) }
         return .done
     }
 }
@@ -63,9 +64,9 @@ enum CompletionsCommand {
     ) { arguments, context in
         let script =
             switch arguments.operands[0] {
-            case "zsh": ZshCompletion(context.table).text
-            case "fish": FishCompletion(context.table).text
-            default: BashCompletion(context.table).text
+            case "zsh": ZshCompletion(table: context.table).text
+            case "fish": FishCompletion(table: context.table).text
+            default: BashCompletion(table: context.table).text
             }
         try context.output.value(["script": .string(script)])
         if context.output.form.isText { try context.output.raw(Array(script.utf8)) }

@@ -31,13 +31,8 @@ func folded(_ shape: String, columns: Int) -> [String] {
 }
 
 struct HelpText {
-    private let table: CommandTable
-    private let style: TextStyle
-
-    init(_ table: CommandTable, _ style: TextStyle) {
-        self.table = table
-        self.style = style
-    }
+    let table: CommandTable
+    let style: TextStyle
 
     /// All commands, or those that begin with some words.
     func overview(_ path: [String]) -> [String] {

@@ -1,11 +1,7 @@
 // The manual page, in the format of man(7).
 
 struct ManPage {
-    private let table: CommandTable
-
-    init(_ table: CommandTable) {
-        self.table = table
-    }
+    let table: CommandTable
 
     var text: String { lines.map { $0 + "\n" }.joined() }
 

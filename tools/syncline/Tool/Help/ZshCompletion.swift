@@ -3,10 +3,6 @@
 struct ZshCompletion {
     let table: CommandTable
 
-    init(_ table: CommandTable) {
-        self.table = table
-    }
-
     var text: String {
         var lines = ["#compdef syncline", "# zsh completion for syncline; written by `syncline completions zsh`"]
         for path in Completion.paths(table) { lines += function(path) }

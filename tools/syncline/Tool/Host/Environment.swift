@@ -7,25 +7,13 @@
 #endif
 
 package struct Environment: Sendable {
-    package var variables: [String: String]
-    package var directory: String
-    package var inputIsTerminal: Bool
-    package var outputIsTerminal: Bool
-    package var errorsAreTerminal: Bool
+    package var variables: [String: String] = [:]
+    package var directory = "."
+    package var inputIsTerminal = false
+    package var outputIsTerminal = false
+    package var errorsAreTerminal = false
     /// Columns of the terminal.
-    package var width: Int
-
-    package init(
-        variables: [String: String] = [:], directory: String = ".", inputIsTerminal: Bool = false,
-        outputIsTerminal: Bool = false, errorsAreTerminal: Bool = false, width: Int = 80
-    ) {
-        self.variables = variables
-        self.directory = directory
-        self.inputIsTerminal = inputIsTerminal
-        self.outputIsTerminal = outputIsTerminal
-        self.errorsAreTerminal = errorsAreTerminal
-        self.width = width
-    }
+    package var width = 80
 
     /// A variable that is set and not empty.
     package subscript(_ name: String) -> String? {

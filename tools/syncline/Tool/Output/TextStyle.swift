@@ -26,12 +26,6 @@ package struct TextStyle: Hashable, Sendable {
     /// The width of a line; nil if it is not limited.
     package var width: Int?
 
-    package init(isForPeople: Bool, hasColour: Bool, width: Int? = nil) {
-        self.isForPeople = isForPeople
-        self.hasColour = hasColour
-        self.width = width
-    }
-
     package func paint(_ text: String, _ role: TextRole) -> String {
         hasColour && role != .plain && !text.isEmpty ? "\u{1b}[\(role.code)m\(text)\u{1b}[0m" : text
     }

@@ -142,7 +142,7 @@ final class Stepper {
     private func show() throws {
         let style = context.output.style
         if style.isForPeople && lines.isInteractive { try context.output.line("\u{1b}[H\u{1b}[2J") }
-        let screen = StepperScreen(session, watches, style)
+        let screen = StepperScreen(session: session, watches: watches, style: style)
         let shown = try screen.lines()
         for line in shown { try context.output.line(line) }
         if !context.output.form.isText {

@@ -4,17 +4,11 @@ import SynclineCore
 import SynclineInspect
 
 struct StepperScreen {
-    private let session: ReplaySession
-    private let watches: [Watch]
-    private let style: TextStyle
+    let session: ReplaySession
+    let watches: [Watch]
+    let style: TextStyle
     /// The number of elements shown of a long list.
     private static let limit = 12
-
-    init(_ session: ReplaySession, _ watches: [Watch], _ style: TextStyle) {
-        self.session = session
-        self.watches = watches
-        self.style = style
-    }
 
     func lines() throws -> [String] {
         var lines = event

@@ -135,22 +135,18 @@ struct ShellReply: Sendable {
     /// The JSON the command wrote.
     var output: String
 
-    init(number: Value, exit: ExitCode, output: String) {
-        self.number = number
-        self.exit = exit
-        self.output = output
-    }
-
-    /// The reply to a request that is not run.
-    init(_ request: ShellRequest, _ error: ToolError) {
-        self.init(number: request.number, exit: error.exit, output: error.json.text)
-    }
-
     var text: String {
         let head = "{\"n\":\(JSONValue(number).text),\"exit\":\(exit.rawValue),"
         var body = output.filter { $0 != "\n" }
         if body.isEmpty { body = "null" }
         let error = "{\"error\":"
         return body.hasPrefix(error) ? head + body.dropFirst() : head + "\"result\":" + body + "}"
+    }
+}
+
+extension ShellReply {
+    /// The reply to a request that is not run.
+    init(_ request: ShellRequest, _ error: ToolError) {
+        self.init(number: request.number, exit: error.exit, output: error.json.text)
     }
 }

@@ -5,11 +5,7 @@ import SynclineGround
 import SynclineWire
 
 struct StudioQuery {
-    private let request: HTTPRequest
-
-    init(_ request: HTTPRequest) {
-        self.request = request
-    }
+    let request: HTTPRequest
 
     func text(_ name: String) -> String { request.query.first { $0.name == name }?.value ?? "" }
     func number(_ name: String) -> UInt64? { UInt64(text(name)) }

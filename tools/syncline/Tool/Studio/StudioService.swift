@@ -46,7 +46,8 @@ final class StudioService: Sendable {
     private func get(_ request: HTTPRequest) throws -> HTTPResponse {
         guard request.method == "GET" else { return Self.text(405, "Only GET is allowed here.") }
         if let file = StudioPage.files[request.path] { return Self.file(file) }
-        guard let json = try json(request.path, StudioQuery(request)) else { return Self.text(404, "Not found.") }
+        let query = StudioQuery(request: request)
+        guard let json = try json(request.path, query) else { return Self.text(404, "Not found.") }
         return Self.json(200, json)
     }
 

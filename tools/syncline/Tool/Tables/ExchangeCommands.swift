@@ -66,7 +66,7 @@ enum ExchangeCommands {
         try context.output.beginList()
         for (table, sqlName) in zip(tables, SQLText.tableNames(tables)) {
             if isSQL, sqlName != table { context.narration.warn("the table \(table) is called \(sqlName) in the SQL") }
-            try RowExport(table: table, nameInSQL: sqlName, redacts: arguments.flag("redact"), context)
+            try RowExport(table: table, nameInSQL: sqlName, redacts: arguments.flag("redact"), context: context)
                 .write(view.reader, as: format)
         }
         try context.output.endList()

@@ -4,17 +4,10 @@ import SynclineCore
 import SynclineInspect
 
 struct RowExport {
-    private let table: String
-    private let nameInSQL: String
-    private let redacts: Bool
-    private let context: Context
-
-    init(table: String, nameInSQL: String, redacts: Bool, _ context: Context) {
-        self.table = table
-        self.nameInSQL = nameInSQL
-        self.redacts = redacts
-        self.context = context
-    }
+    let table: String
+    let nameInSQL: String
+    let redacts: Bool
+    let context: Context
 
     func write(_ reader: StateReader, as format: String) throws {
         let rows = try read(reader)

@@ -13,8 +13,6 @@ final class LineReader {
     private var editor: LineEditor
     private let history: LineHistory?
     private var decoder = KeyDecoder()
-    /// The columns of the line on the screen.
-    private var drawn = 0
 
     /// - Parameter history: The name of the history that keeps the lines.
     init(_ context: Context, history name: String, complete: @escaping (String) -> [String] = { _ in [] }) {

@@ -67,7 +67,7 @@ enum RepairCommand {
         if isDry || plan.steps.isEmpty {
             return try show(plan.steps, plan.left, isDry: isDry, context)
         }
-        try Repair(storage, context.clock).perform(plan)
+        try Repair(storage: storage, clock: context.clock).perform(plan)
         let after = try context.whileReading("verifying") { try RepairCommand.report(inspection, storage).damage }
         let done = plan.steps.filter { step in
             !after.contains { $0.address == step.address && $0.reason == step.reason }
@@ -111,11 +111,6 @@ enum RepairCommand {
 private struct Repair {
     let storage: POSIXStorage
     let clock: any LogClock
-
-    init(_ storage: POSIXStorage, _ clock: any LogClock) {
-        self.storage = storage
-        self.clock = clock
-    }
 
     func perform(_ plan: RepairPlan) throws {
         if plan.isRefused {
