@@ -47,8 +47,7 @@ enum BranchCommands {
         let view = try await context.view(arguments)
         let store = try context.path(reading: arguments)
         var list = try ListWriter(
-            context.output,
-            [Column("BRANCH"), Column("AT"), Column("CHANGES", .right), Column("MOVED", .right), Column("")])
+            context.output, ["BRANCH", "AT", Column("CHANGES", .right), Column("MOVED", .right), ""])
         for name in try Branches.names(POSIXStorage(directory: store)) {
             let branch = try Branch(name, of: store)
             let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
@@ -97,8 +96,7 @@ enum BranchCommands {
         let view = try await context.view(arguments)
         let branch = try Branch(arguments.operands[0], of: try context.path(reading: arguments))
         let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
-        var list = try ListWriter(
-            context.output, [Column("ROW"), Column("KIND"), Column("MOVED"), Column("COLUMNS")])
+        var list = try ListWriter(context.output, ["ROW", "KIND", "MOVED", "COLUMNS"])
         for change in landing.changes {
             try list.row(
                 [

@@ -34,9 +34,7 @@ enum BlameCommand {
         let wanted = part?.blame.fields == nil ? nil : part?.field
         let redacts = arguments.flag("redact")
         let style = context.output.style
-        var list = try ListWriter(
-            context.output,
-            [Column("FIELD"), Column("EVENT"), Column("TIME"), Column("CAUSE"), Column("BY"), Column("VALUE")])
+        var list = try ListWriter(context.output, ["FIELD", "EVENT", "TIME", "CAUSE", "BY", "VALUE"])
         // A row may have no column.
         var isFound = found.whole.fields != nil
         for origin in found.whole.fields ?? part?.blame.fields ?? [] where wanted == nil || wanted == origin.field {

@@ -130,9 +130,9 @@ enum InspectCommand {
         var list = try ListWriter(
             context.output,
             [
-                Column("SEGMENT"), Column("RECORDS"), Column("FRAMES", .right), Column("BYTES", .right),
-                Column("RAW", .right, isSpare: true), Column("RATIO", .right, isSpare: true), Column("STATE"),
-                Column("EPOCH", .right, isSpare: true), Column("CREATED"),
+                "SEGMENT", "RECORDS", Column("FRAMES", .right), Column("BYTES", .right),
+                Column("RAW", .right, isSpare: true), Column("RATIO", .right, isSpare: true), "STATE",
+                Column("EPOCH", .right, isSpare: true), "CREATED",
             ])
         for found in report.segmentsAndDamage {
             switch found {
@@ -167,10 +167,7 @@ enum InspectCommand {
         let style = context.output.style
         var list = try ListWriter(
             context.output,
-            [
-                Column("THROUGH"), Column("BLOCKS", .right), Column("BYTES", .right), Column("NOTE", .right),
-                Column("STATE"),
-            ])
+            ["THROUGH", Column("BLOCKS", .right), Column("BYTES", .right), Column("NOTE", .right), "STATE"])
         for entry in found {
             switch entry {
             case .damage(let damage):

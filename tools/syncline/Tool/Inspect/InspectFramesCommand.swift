@@ -77,8 +77,8 @@ private struct FrameList {
         list = try ListWriter(
             output,
             [
-                Column("ADDRESS"), Column("KIND"), Column("RECORDS"), Column("BYTES", .right), Column("RAW", .right),
-                Column("CODEC"), Column("LAG", .right), Column("TIME OR DETAIL"),
+                "ADDRESS", "KIND", "RECORDS", Column("BYTES", .right), Column("RAW", .right),
+                "CODEC", Column("LAG", .right), "TIME OR DETAIL",
             ])
     }
 

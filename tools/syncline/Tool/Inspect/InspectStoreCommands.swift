@@ -18,10 +18,7 @@ enum InspectStoreCommands {
         let counts = try context.whileReading("reading") { try EventCounts(reading) }
         let style = context.output.style
         var list = try ListWriter(
-            context.output,
-            [
-                Column("KIND"), Column("EVENTS", .right), Column("BYTES", .right), Column("FIRST"), Column("LAST"),
-            ])
+            context.output, ["KIND", Column("EVENTS", .right), Column("BYTES", .right), "FIRST", "LAST"])
         for kind in counts.kinds {
             try list.row(
                 [
@@ -50,8 +47,8 @@ enum InspectStoreCommands {
         var list = try ListWriter(
             context.output,
             [
-                Column("TABLE"), Column("ROWS", .right), Column("PENDING", .right), Column("CONFLICTS", .right),
-                Column("CURSORS", .right), Column("COLUMNS"),
+                "TABLE", Column("ROWS", .right), Column("PENDING", .right), Column("CONFLICTS", .right),
+                Column("CURSORS", .right), "COLUMNS",
             ])
         let style = context.output.style
         for name in names.sorted() {
@@ -84,7 +81,7 @@ enum InspectStoreCommands {
         result: #"[{"table","columns","including"}]"#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        var list = try ListWriter(context.output, [Column("TABLE"), Column("COLUMNS"), Column("INCLUDING")])
+        var list = try ListWriter(context.output, ["TABLE", "COLUMNS", "INCLUDING"])
         for table in try reader.tables() {
             for index in try reader.indexes(of: table) {
                 try list.row(
@@ -156,11 +153,7 @@ enum InspectStoreCommands {
         var accounting = try Accounting(from: start)
         let isListed = arguments.flag("list")
         let (fate, table) = (arguments.value("fate"), arguments.value("table"))
-        var list =
-            try isListed
-            ? ListWriter(
-                context.output, [Column("CHANGE"), Column("KIND"), Column("ROW"), Column("FATE"), Column("BY")])
-            : nil
+        var list = try isListed ? ListWriter(context.output, ["CHANGE", "KIND", "ROW", "FATE", "BY"]) : nil
         var hasTable = false
         func add(_ change: ChangeFate) throws {
             if change.table == table { hasTable = true }

@@ -3,8 +3,8 @@
 
 package import SynclineInspect
 
-/// The alignment of a column.
-package struct Column: Sendable {
+/// A column and its alignment. A title alone is a column whose cells begin at its left.
+package struct Column: Sendable, ExpressibleByStringLiteral {
     package enum Alignment: Sendable { case left, right }
     var title: String
     var alignment: Alignment
@@ -15,6 +15,10 @@ package struct Column: Sendable {
         self.title = title
         self.alignment = alignment
         self.isSpare = isSpare
+    }
+
+    package init(stringLiteral title: String) {
+        self.init(title)
     }
 }
 

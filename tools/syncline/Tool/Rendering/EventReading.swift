@@ -88,9 +88,7 @@ struct EventList {
         self.context = context
         redacts = arguments.flag("redact")
         isFull = arguments.flag("full")
-        list = try ListWriter(
-            context.output, [Column("EVENT"), Column("TIME"), Column("KIND"), Column("WHAT")],
-            isCut: !isFull)
+        list = try ListWriter(context.output, ["EVENT", "TIME", "KIND", "WHAT"], isCut: !isFull)
     }
 
     mutating func add(_ number: UInt64, _ event: Event) throws {

@@ -16,8 +16,7 @@ enum ConflictCommands {
             """#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        var list = try ListWriter(
-            context.output, [Column("ROW"), Column("KIND"), Column("STATE"), Column("STATUS"), Column("WHY")])
+        var list = try ListWriter(context.output, ["ROW", "KIND", "STATE", "STATUS", "WHY"])
         for conflict in try reader.conflicts() {
             try list.row(
                 [

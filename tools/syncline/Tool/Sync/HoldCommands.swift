@@ -39,7 +39,7 @@ enum HoldCommands {
         _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
         let reader = try await context.view(arguments).reader
-        var list = try ListWriter(context.output, [Column("ROW")])
+        var list = try ListWriter(context.output, ["ROW"])
         for row in try reader.heldRows() {
             try list.row(
                 [Cell(escaped("\(row.table)/\(row.id)"))], json: ["table": .string(row.table), "id": .string(row.id)])

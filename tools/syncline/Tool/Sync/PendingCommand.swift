@@ -27,11 +27,7 @@ enum PendingCommand {
         operations.mark(onTheirWay: view.rowsOnTheirWay)
         let preview = try PushPreview(reader, rowsOnTheirWay: view.rowsOnTheirWay)
         var list = try ListWriter(
-            context.output,
-            [
-                Column("ADDRESS"), Column("KIND"), Column("STATE"), Column("ROW"), Column("FIELDS"),
-                Column("BYTES", .right), Column("EXPECT"),
-            ])
+            context.output, ["ADDRESS", "KIND", "STATE", "ROW", "FIELDS", Column("BYTES", .right), "EXPECT"])
         for (index, operation) in operations.enumerated() {
             let fields = try PushPlan.fields(of: operation, reader)
             let size = preview.requests[index]?.size

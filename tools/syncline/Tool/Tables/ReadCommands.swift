@@ -96,8 +96,7 @@ enum ReadCommands {
             }
         }
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        var list = try ListWriter(
-            context.output, [Column("TABLE"), Column("QUERY ID"), Column("POSITION"), Column("QUERY")])
+        var list = try ListWriter(context.output, ["TABLE", "QUERY ID", "POSITION", "QUERY"])
         for cursor in try reader.cursors() {
             let updated = Timestamp(.init(milliseconds: cursor.state.updated)).description
             try list.row(
