@@ -41,18 +41,14 @@ enum BlameCommand {
             isFound = true
             let isDated = origin.provenance != .beginning
             let moment = WallTime(rawValue: origin.time)
-            let value = redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
+            let value = JSONValue(origin.value, redacts: redacts)
             try list.row(
                 [
                     Cell(escaped(origin.field)), Cell("@\(origin.event)", .address),
                     Cell(!isDated ? "" : style.isForPeople ? moment.humanText : moment.text, .dim), Cell(origin.cause),
                     Cell(escaped(origin.provenance.description)), Cell(style.cut(escaped(value.text), to: 60)),
                 ],
-                json: [
-                    "field": .string(origin.field), "value": value, "event": .string("@\(origin.event)"),
-                    "time": .optional(isDated ? moment.text : nil), "cause": .string(origin.cause),
-                    "by": .string(origin.provenance.description), "provenance": origin.provenance.json,
-                ])
+                json: origin.json(redacts: redacts))
         }
         try list.finish()
         if isFound { return .done }
@@ -63,6 +59,16 @@ enum BlameCommand {
             try await context.hint(missing: (address.table, address.id), at: moment, arguments)
         }
         return .no
+    }
+}
+
+extension FieldOrigin {
+    func json(redacts: Bool) -> JSONValue {
+        [
+            "field": .string(field), "value": JSONValue(value, redacts: redacts), "event": .string("@\(event)"),
+            "time": provenance == .beginning ? .null : .string(WallTime(rawValue: time).text),
+            "cause": .string(cause), "by": .string(provenance.description), "provenance": provenance.json,
+        ]
     }
 }
 

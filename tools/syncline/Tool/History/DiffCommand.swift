@@ -173,17 +173,12 @@ enum DiffCommand {
                 difference.before == nil ? .good : difference.after == nil ? .bad : .warning
             try context.output.line(
                 style.paint(difference.change, role) + " " + escaped("\(difference.table)/\(difference.id)"))
-            for field in difference.fields where context.output.form.isText {
-                let (old, new) = (field.before.map { shown($0, redacts) }, field.after.map { shown($0, redacts) })
-                try context.output.line(
-                    "  \(escaped(field.name)): \(style.paint(old ?? "–", .bad)) → \(style.paint(new ?? "–", .good))")
+            guard context.output.form.isText else { continue }
+            for (name, old, new) in difference.shownFields(redacts: redacts) {
+                try context.output.line("  \(name): \(style.paint(old, .bad)) → \(style.paint(new, .good))")
             }
         }
         try context.output.endList()
-    }
-
-    private static func shown(_ value: Value, _ redacts: Bool) -> String {
-        redacts ? JSONValue(value).redacted.text : JSONValue(value).text
     }
 }
 
@@ -237,11 +232,14 @@ enum ServerRows {
 extension RowDifference {
     var change: String { before == nil ? "added" : after == nil ? "removed" : "changed" }
 
+    /// The fields as people read them.
+    func shownFields(redacts: Bool = false) -> [(name: String, before: String, after: String)] {
+        func shown(_ value: Value?) -> String { value.map { JSONValue($0, redacts: redacts).text } ?? "–" }
+        return fields.map { (escaped($0.name), shown($0.before), shown($0.after)) }
+    }
+
     func json(redacts: Bool = false) -> JSONValue {
-        func shown(_ value: Value?) -> JSONValue {
-            guard let value else { return .null }
-            return redacts ? JSONValue(value).redacted : JSONValue(value)
-        }
+        func shown(_ value: Value?) -> JSONValue { value.map { JSONValue($0, redacts: redacts) } ?? .null }
         return [
             "table": .string(table), "id": .string(id), "change": .string(change),
             "fields": .array(

@@ -81,7 +81,7 @@ extension WhyReport {
     private func sentence(_ field: RowExplanation.Field) -> String {
         let origin = field.origin
         let occasion = Occasion(event: origin.event.rawValue, time: origin.time, provenance: origin.provenance)
-        let value = style.cut(self.value(origin).text, to: 60)
+        let value = style.cut(JSONValue(origin.value, redacts: redacts).text, to: 60)
         let standing =
             switch field.standing {
             case .confirmed: ""
@@ -102,8 +102,7 @@ extension WhyReport {
         case .purge: "a purge kept it"
         case .discard: "it is visible again since the pending changes were dropped"
         case .migration(let version): "the migration to schema \(version) set it"
-        case .beginning: "it was set"
-        case .other: "it was set"
+        case .beginning, .other: "it was set"
         }
     }
 

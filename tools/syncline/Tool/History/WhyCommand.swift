@@ -84,8 +84,4 @@ struct WhyReport {
     }
 
     var isFound: Bool { explanation.visibility != .unknown && (field == nil || !fields.isEmpty) }
-
-    func value(_ origin: FieldOrigin) -> JSONValue {
-        redacts ? JSONValue(origin.value).redacted : JSONValue(origin.value)
-    }
 }

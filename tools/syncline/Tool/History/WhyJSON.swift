@@ -46,13 +46,7 @@ extension WhyReport {
     }
 
     private func json(_ field: RowExplanation.Field) -> JSONValue {
-        let origin = field.origin
-        let time = origin.provenance == .beginning ? nil : WallTime(rawValue: origin.time).text
-        return [
-            "field": .string(origin.field), "value": value(origin), "event": .string("@\(origin.event)"),
-            "time": .optional(time), "cause": .string(origin.cause), "by": .string(origin.provenance.description),
-            "provenance": origin.provenance.json, "standing": .string(field.standing.rawValue),
-        ]
+        field.origin.json(redacts: redacts).adding(["standing": .string(field.standing.rawValue)])
     }
 
     private func json(_ waiting: RowExplanation.Waiting) -> JSONValue {

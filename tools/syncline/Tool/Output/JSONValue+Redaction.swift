@@ -4,6 +4,19 @@ import SynclineCore
 import SynclineInspect
 
 extension JSONValue {
+    /// A value, which may be redacted.
+    init(_ value: SynclineCore.Value, redacts: Bool) {
+        let json = JSONValue(value)
+        self = redacts ? json.redacted : json
+    }
+
+    /// A row, which may be redacted except for its id; null if there is none.
+    static func row(_ id: String, _ columns: Row?, redacts: Bool = false) -> JSONValue {
+        guard let columns else { return .null }
+        let json = JSONValue(StoredRow(id: id, columns: columns))
+        return redacts ? json.redactedRow : json
+    }
+
     /// The value's type and length in its place: `text(4)`.
     var redacted: JSONValue {
         switch self {
@@ -17,7 +30,7 @@ extension JSONValue {
     }
 
     /// A row with redacted values, except for its id.
-    var redactedRow: JSONValue {
+    private var redactedRow: JSONValue {
         guard case .object(let members) = self else { return redacted }
         return .object(members.map { $0.key == "id" ? $0 : Member(key: $0.key, value: $0.value.redacted) })
     }

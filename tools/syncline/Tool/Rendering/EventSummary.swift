@@ -32,11 +32,8 @@ struct EventSummary {
     /// Its time for people, in UTC.
     var humanTime: String { WallTime(rawValue: event.time).humanText }
 
-    private func shown(_ value: Value) -> JSONValue { redacts ? JSONValue(value).redacted : JSONValue(value) }
-    private func shown(_ id: String, _ columns: Row) -> JSONValue {
-        let json = JSONValue(StoredRow(id: id, columns: columns))
-        return redacts ? json.redactedRow : json
-    }
+    private func shown(_ value: Value) -> JSONValue { JSONValue(value, redacts: redacts) }
+    private func shown(_ id: String, _ columns: Row?) -> JSONValue { .row(id, columns, redacts: redacts) }
     private func shown(_ columns: Row) -> JSONValue { redacts ? JSONValue(columns).redacted : JSONValue(columns) }
 
     /// Its effect in one line.
@@ -175,12 +172,11 @@ struct EventSummary {
         var row: JSONValue?
         var code: String?
         switch answer.outcome {
-        case .done(let pulled): row = pulled.row.map { shown(pulled.id, $0) } ?? .null
+        case .done(let pulled), .revived(let pulled): row = shown(pulled.id, pulled.row)
         case .conflict(let server, let why):
-            row = server.map { shown(answer.id, $0) } ?? .null
+            row = shown(answer.id, server)
             code = why
-        case .tombstone(let tombstone): row = tombstone.map { shown(answer.id, $0) } ?? .null
-        case .revived(let pulled): row = pulled.row.map { shown(pulled.id, $0) } ?? .null
+        case .tombstone(let tombstone): row = shown(answer.id, tombstone)
         case .parked, .notReceived, .failing, .interrupted: break
         }
         return [

@@ -266,12 +266,8 @@ enum ReplayCommand {
                 ? "no row would differ" : "\(counted(UInt64(differences.count), "row")) would differ")
         for difference in differences {
             try context.output.line("  \(difference.change) \(escaped("\(difference.table)/\(difference.id)"))")
-            for field in difference.fields {
-                func shown(_ value: Value?) -> String {
-                    guard let value else { return "–" }
-                    return redacts ? JSONValue(value).redacted.text : JSONValue(value).text
-                }
-                try context.output.line("    \(escaped(field.name)): \(shown(field.before)) → \(shown(field.after))")
+            for (name, old, new) in difference.shownFields(redacts: redacts) {
+                try context.output.line("    \(name): \(old) → \(new)")
             }
         }
     }

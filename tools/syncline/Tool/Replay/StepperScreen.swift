@@ -31,15 +31,11 @@ struct StepperScreen {
                 + escaped(summary.line)
         ]
         for row in step.changes.rows.prefix(StepperScreen.limit) {
-            let difference = RowDifference(
-                table: row.table, id: row.id, before: row.before?.visible, after: row.after?.visible)
+            let difference = row.difference
             let word = difference.isEmpty ? "unseen" : difference.change
             let role: TextRole = difference.before == nil ? .good : difference.after == nil ? .bad : .warning
             lines.append("  \(style.paint(word, role)) \(escaped("\(row.table)/\(row.id)"))\(row.note)")
-            for field in difference.fields {
-                let (old, new) = (field.before.map { JSONValue($0).text }, field.after.map { JSONValue($0).text })
-                lines.append("    \(escaped(field.name)): \(old ?? "–") → \(new ?? "–")")
-            }
+            lines += difference.shownFields().map { "    \($0.name): \($0.before) → \($0.after)" }
         }
         if step.changes.rows.count > StepperScreen.limit {
             lines.append("  … and \(step.changes.rows.count - StepperScreen.limit) more rows")
@@ -81,11 +77,7 @@ struct StepperScreen {
         let rows = session.step?.changes.rows ?? []
         return [
             "through": .string("@\(session.through)"), "event": event,
-            "changes": .array(
-                rows.map {
-                    RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
-                        .json()
-                }),
+            "changes": .array(rows.map { $0.difference.json() }),
             "pending": .number(operations.count),
             "watches": .array(
                 try watches.map {
@@ -96,6 +88,11 @@ struct StepperScreen {
 }
 
 extension RowChange {
+    /// What an app sees of the change.
+    var difference: RowDifference {
+        RowDifference(table: table, id: id, before: before?.visible, after: after?.visible)
+    }
+
     /// Changes to the row that are not visible to the app.
     fileprivate var note: String {
         let (before, after) = (self.before?.pending?.frozen, self.after?.pending?.frozen)

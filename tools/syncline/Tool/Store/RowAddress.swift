@@ -31,11 +31,7 @@ struct RowAddress {
 enum EntrySummary {
     static func json(_ entry: RowEntry, _ id: String, redacts: Bool = false) -> JSONValue {
         let id = entry.spelling ?? id
-        func row(_ columns: Row?) -> JSONValue {
-            guard let columns else { return .null }
-            let json = JSONValue(StoredRow(id: id, columns: columns))
-            return redacts ? json.redactedRow : json
-        }
+        func row(_ columns: Row?) -> JSONValue { .row(id, columns, redacts: redacts) }
         let columns = entry.pending.map { JSONValue($0.overlay) } ?? .null
         return [
             "row": row(entry.visible), "base": row(entry.base),

@@ -36,7 +36,7 @@ extension Conflict {
             let row = row(after: change)
             return [
                 "choice": .string(choice),
-                "row": row.map { JSONValue(StoredRow(id: id, columns: $0)) } ?? .null,
+                "row": .row(id, row),
                 "sends": .optional(change.map { "\($0.kind)" }),
                 "columns": .array((change?.columns.columns ?? []).map(JSONValue.string)),
             ]

@@ -182,9 +182,7 @@ struct StudioStep {
 
     init(number: UInt64, event: Event? = nil, changes: StateChanges? = nil, isLeftOut: Bool = false) {
         (self.number, self.event, self.isLeftOut) = (number, event, isLeftOut)
-        rows = (changes?.rows ?? []).map {
-            RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible)
-        }
+        rows = (changes?.rows ?? []).map(\.difference)
     }
 
     init(_ session: ReplaySession) {

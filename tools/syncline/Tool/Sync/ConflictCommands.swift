@@ -85,11 +85,7 @@ enum ConflictCommands {
 extension Conflict {
     /// The conflict with its three rows.
     func json(redacts: Bool = false) -> JSONValue {
-        func shown(_ row: Row?) -> JSONValue {
-            guard let row else { return .null }
-            let json = JSONValue(StoredRow(id: id, columns: row))
-            return redacts ? json.redactedRow : json
-        }
+        func shown(_ row: Row?) -> JSONValue { .row(id, row, redacts: redacts) }
         return [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
