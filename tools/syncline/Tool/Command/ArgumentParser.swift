@@ -145,16 +145,17 @@ package struct ArgumentParser {
             }
             value = next
         }
-        if let value { try check(value, of: option) }
+        if let value { try check(value, of: "--\(option.name)", in: option.choices) }
         if CommandTable.common.contains(option) { early.append((option, value)) }
         arguments?.set(option, value)
     }
 
-    private func check(_ value: String, of option: Option) throws(ToolError) {
-        guard !option.choices.isEmpty, !option.choices.contains(value) else { return }
+    /// Refuses a value that is not one of the choices, if there are any.
+    private func check(_ value: String, of name: String, in choices: [String]) throws(ToolError) {
+        guard !choices.isEmpty, !choices.contains(value) else { return }
         throw .usage(
-            "--\(option.name) can't be `\(escaped(value))`; choose one of \(option.choices.joined(separator: ", "))",
-            hint: Suggestion.nearest(to: value, in: option.choices).map { "Did you mean `\($0)`?" })
+            "\(name) can't be `\(escaped(value))`; choose one of \(choices.joined(separator: ", "))",
+            hint: Suggestion.nearest(to: value, in: choices).map { "Did you mean `\($0)`?" })
     }
 
     private func unknownOption(_ word: String) -> ToolError {
@@ -173,17 +174,14 @@ package struct ArgumentParser {
         if let missing = declared.dropFirst(arguments.operands.count).first(where: \.isRequired) {
             throw .usage("`\(arguments.command.name)` needs \(missing.name): \(missing.summary)", hint: helpHint)
         }
-        for (operand, word) in zip(declared, arguments.operands)
-        where !operand.choices.isEmpty && !operand.choices.contains(word) {
-            throw .usage(
-                "\(operand.name) can't be `\(escaped(word))`; choose one of \(operand.choices.joined(separator: ", "))",
-                hint: Suggestion.nearest(to: word, in: operand.choices).map { "Did you mean `\($0)`?" })
+        for (operand, word) in zip(declared, arguments.operands) {
+            try check(word, of: operand.name, in: operand.choices)
         }
     }
 
     /// Refuses options that would have no effect with the other arguments.
     private func checkCombination(_ arguments: Arguments) throws(ToolError) {
-        for option in arguments.command.options where arguments.has(option) {
+        for option in arguments.command.options where arguments.has(option.name) {
             if !option.needs.isEmpty, !option.needs.contains(where: arguments.has) {
                 let others = option.needs.map { "--\($0)" }.joined(separator: ", ")
                 throw .usage(

@@ -56,8 +56,6 @@ package struct Arguments: Sendable {
         return values[name] ?? []
     }
 
-    func has(_ option: Option) -> Bool { has(option.name) }
-
     /// Whether an option, or an operand by its name, was given.
     func has(_ name: String) -> Bool {
         if let place = command.operands.firstIndex(where: { $0.name == name }) { return operands.count > place }

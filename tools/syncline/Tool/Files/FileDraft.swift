@@ -37,7 +37,7 @@ struct FileDraft {
             file = try folder.openForWriting(draft, creating: .privately)
         } catch {
             Leftovers.forget(draftPath)
-            throw ToolError(LogError(error))
+            throw error
         }
     }
 
@@ -50,11 +50,7 @@ struct FileDraft {
 
     private mutating func flush() throws {
         let (bytes, place) = (buffer, size)
-        do throws(StorageError) {
-            try bytes.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
-        } catch {
-            throw ToolError(LogError(error))
-        }
+        try bytes.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: place) }
         size += UInt64(bytes.count)
         buffer = []
     }
@@ -62,9 +58,9 @@ struct FileDraft {
     /// Ends the file and gives it its name, durably.
     mutating func finish() throws {
         try flush()
-        do throws(StorageError) { try file.sync(.durable) } catch { throw ToolError(LogError(error)) }
+        try file.sync(.durable)
         file.close()
-        do throws(LogError) { try folder.putInPlace(draft, as: name) } catch { throw ToolError(error) }
+        try folder.putInPlace(draft, as: name)
         Leftovers.forget(draftPath)
     }
 

@@ -4,6 +4,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 
@@ -36,8 +37,7 @@ struct LineChecksum {
 
     /// The line that marks the end of the file.
     var endMark: Value {
-        let digits = String(crc, radix: 16)
-        let text = String(repeating: "0", count: 8 - digits.utf8.count) + digits
+        let text = Hexadecimal.text(crc, digits: 8)
         return .object([
             .init("end", .object([.init("lines", .integer(lines)), .init("crc32c", .string(text))]))
         ])

@@ -17,8 +17,8 @@ struct StoreDraft {
     var storage: POSIXStorage { folder.storage }
 
     /// Renames the draft to the store's name, durably.
-    func putInPlace() throws(ToolError) {
-        do throws(LogError) { try folder.putInPlace() } catch { throw ToolError(error) }
+    func putInPlace() throws(LogError) {
+        try folder.putInPlace()
         Leftovers.forget(folder.path)
     }
 

@@ -1,5 +1,7 @@
 // The manual page, in the format of man(7).
 
+import SynclineGround
+
 struct ManPage {
     let table: CommandTable
 
@@ -71,19 +73,13 @@ struct ManPage {
             case "`": result += "\\(ga"
             case "'": result += "\\(aq"
             case _ where character.unicodeScalars.contains(where: { !$0.isASCII }):
-                for scalar in character.unicodeScalars { result += "\\[u" + scalar.fourDigits + "]" }
+                for scalar in character.unicodeScalars {
+                    result += "\\[u" + Hexadecimal.text(scalar.value, digits: 4).uppercased() + "]"
+                }
             default: result.append(character)
             }
         }
         return result.hasPrefix(".") ? "\\&" + result : result
-    }
-}
-
-extension Unicode.Scalar {
-    /// At least four upper-case hexadecimal digits.
-    fileprivate var fourDigits: String {
-        let text = String(value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, 4 - text.count)) + text
     }
 }
 

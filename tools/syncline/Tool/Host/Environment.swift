@@ -28,9 +28,7 @@ package struct Environment: Sendable {
             "HOME",
         ]
         var variables: [String: String] = [:]
-        for name in names {
-            if let value = getenv(name) { variables[name] = String(cString: value) }
-        }
+        for name in names { variables[name] = getenv(name).map { String(cString: $0) } }
         return Environment(
             variables: variables, directory: currentDirectory(), inputIsTerminal: isatty(STDIN_FILENO) == 1,
             outputIsTerminal: isatty(STDOUT_FILENO) == 1, errorsAreTerminal: isatty(STDERR_FILENO) == 1,

@@ -80,23 +80,19 @@ package struct ListWriter {
         try keep(.line(text()))
     }
 
-    /// Writes the buffered rows, and continues.
-    package mutating func flush() throws {
-        try writeWaiting()
-    }
-
     /// Ends the list.
     package mutating func finish() throws {
-        try writeWaiting()
+        try flush()
         try output.endList()
     }
 
     private mutating func keep(_ row: Row) throws {
         waiting.append(row)
-        if waiting.count >= ListWriter.lookahead { try writeWaiting() }
+        if waiting.count >= ListWriter.lookahead { try flush() }
     }
 
-    private mutating func writeWaiting() throws {
+    /// Writes the buffered rows, and continues.
+    package mutating func flush() throws {
         for case .cells(let cells) in waiting {
             for (index, cell) in cells.enumerated() {
                 widths[index] = max(widths[index], cell.text.count)

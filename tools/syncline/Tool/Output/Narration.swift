@@ -25,17 +25,14 @@ package final class Narration {
 
     /// Writes a line. It is not a failure if standard error is closed.
     package func say(_ text: String) {
-        erase()
-        try? output?.flush()
-        try? sink.write(text + "\n")
-        try? sink.flush()
+        endProgress()
+        prompt(text + "\n")
     }
 
     /// Prompts for a line.
     package func prompt(_ text: String) {
         try? output?.flush()
-        try? sink.write(text)
-        try? sink.flush()
+        write(text)
     }
 
     /// Writes a hint.
@@ -66,16 +63,17 @@ package final class Narration {
         hasProgress = true
         // A line that is wider than the terminal could not be erased.
         let line = style.paint(style.cut(text, to: (style.width ?? .max) - 1), .dim)
-        try? sink.write("\r\u{1b}[K" + line)
-        try? sink.flush()
+        write("\r\u{1b}[K" + line)
     }
 
-    func endProgress() { erase() }
-
-    private func erase() {
+    func endProgress() {
         guard hasProgress else { return }
         hasProgress = false
-        try? sink.write("\r\u{1b}[K")
+        write("\r\u{1b}[K")
+    }
+
+    private func write(_ text: String) {
+        try? sink.write(text)
         try? sink.flush()
     }
 }

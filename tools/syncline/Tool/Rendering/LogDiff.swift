@@ -35,16 +35,11 @@ private struct RecordStream: ~Copyable {
 }
 
 struct LogDiff {
-    /// One side of a difference: an event, or none because the log has ended.
-    struct Side {
-        var event: EventSummary?
-    }
-
     /// How many events both have, and from which on they were compared.
     private(set) var compared: UInt64 = 0
     private(set) var from: UInt64
-    /// The first event that differs, and both sides of it; nil if none does.
-    private(set) var first: (number: UInt64, left: Side, right: Side)?
+    /// The first event that differs, on both sides; a side is nil if its log has ended. Nil if none differs.
+    private(set) var first: (number: UInt64, left: EventSummary?, right: EventSummary?)?
 
     /// - Parameter ignoresTimes: Whether the times of events, and what opened the store, are ignored.
     init(_ left: any LogStorage, _ right: any LogStorage, ignoresTimes: Bool, redacts: Bool) throws {
@@ -69,10 +64,10 @@ struct LogDiff {
                 }
             }
             let number = min(mine?.number ?? .max, theirs?.number ?? .max)
-            func side(_ record: (number: UInt64, bytes: [UInt8])?, _ shapes: ShapeTable) throws -> Side {
-                guard let record, record.number == number else { return Side() }
+            func side(_ record: (number: UInt64, bytes: [UInt8])?, _ shapes: ShapeTable) throws -> EventSummary? {
+                guard let record, record.number == number else { return nil }
                 let event = try record.bytes.withBytes { try Event($0, shapes: shapes) }
-                return Side(event: EventSummary(number: number, event: event, redacts: redacts))
+                return EventSummary(number: number, event: event, redacts: redacts)
             }
             first = (number, try side(mine, shapes.0), try side(theirs, shapes.1))
             return
@@ -91,9 +86,9 @@ struct LogDiff {
 
     /// The members of the first difference that are not the same on both sides.
     var members: [(name: String, left: JSONValue?, right: JSONValue?)] {
-        guard let first, case .object(let left)? = first.left.event?.json,
-            case .object(let right)? = first.right.event?.json
-        else { return [] }
+        guard case .object(let left)? = first?.left?.json, case .object(let right)? = first?.right?.json else {
+            return []
+        }
         var names = left.map(\.key)
         names += right.map(\.key).filter { !names.contains($0) }
         return names.compactMap { name in
@@ -106,8 +101,8 @@ struct LogDiff {
     var json: JSONValue {
         [
             "equal": .boolean(first == nil), "compared": .number(compared), "from": .string("@\(from)"),
-            "first": .optional(first.map { "@\($0.number)" }), "left": first?.left.event?.json ?? .null,
-            "right": first?.right.event?.json ?? .null,
+            "first": .optional(first.map { "@\($0.number)" }), "left": first?.left?.json ?? .null,
+            "right": first?.right?.json ?? .null,
             "members": .array(members.map { .string($0.name) }),
         ]
     }
@@ -118,9 +113,9 @@ struct LogDiff {
         guard let first else { return ["\(counted(compared, "event"))\(begins): no difference"] }
         let same = "\(counted(compared, "event")) before it are the same"
         var lines = ["@\(first.number) is the first event that differs; \(same)\(begins)"]
-        for (name, side, role) in [(names.0, first.left, TextRole.bad), (names.1, first.right, .good)] {
+        for (name, event, role) in [(names.0, first.left, TextRole.bad), (names.1, first.right, .good)] {
             let what =
-                side.event.map { "\(style.isForPeople ? $0.humanTime : $0.time)  \($0.event.cause)  \($0.line)" }
+                event.map { "\(style.isForPeople ? $0.humanTime : $0.time)  \($0.event.cause)  \($0.line)" }
                 ?? "it ends before"
             lines.append("  \(style.paint(escaped(name), role))  \(escaped(what))")
         }
@@ -129,7 +124,7 @@ struct LogDiff {
             lines.append(
                 "  \(escaped(member.name)): \(style.paint(escaped(one), .bad)) → \(style.paint(escaped(other), .good))")
         }
-        if members.isEmpty, first.left.event != nil, first.right.event != nil {
+        if members.isEmpty, first.left != nil, first.right != nil {
             lines.append("  they mean the same, but their bytes differ")
         }
         return lines

@@ -113,7 +113,7 @@ extension ShellRequest {
     var turn: Turn {
         guard case .run(let arguments)? = try? ArgumentParser.parse(words) else { return .alone }
         let command = arguments.command
-        if let option = command.options.first(where: { $0.isEndless && arguments.has($0) }) {
+        if let option = command.options.first(where: { $0.isEndless && arguments.has($0.name) }) {
             return .refused(
                 .usage(
                     "`\(command.name) --\(option.name)` has no end, so it can't run inside the shell",
