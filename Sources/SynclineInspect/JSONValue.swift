@@ -57,6 +57,12 @@ extension JSONValue {
         return .object(all)
     }
 
+    /// Returns an object with the members of another one appended.
+    package func adding(membersOf other: JSONValue) -> JSONValue {
+        guard case .object(let all) = self, case .object(let members) = other else { return self }
+        return .object(all + members)
+    }
+
     /// The value as JSON on one line.
     package var text: String {
         var text = ""

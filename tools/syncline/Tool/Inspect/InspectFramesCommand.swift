@@ -42,19 +42,35 @@ extension InspectCommand {
         let selection = FrameSelection(segment: try arguments.number("segment"), address: address)
         let limit = try arguments.number("limit").map(Int.init)
         let inspection = LogInspection(try context.storage(arguments))
-        var list = try FrameList(context.output)
+        let style = context.output.style
+        var list = try ListWriter(
+            context.output,
+            [
+                "ADDRESS", "KIND", "RECORDS", Column("BYTES", .right), Column("RAW", .right), "CODEC",
+                Column("LAG", .right), "TIME OR DETAIL",
+            ])
+        func add(_ found: Found<FrameEntry>) throws {
+            switch found {
+            case .damage(let damage):
+                try list.line(style.marked(damage), json: ["address": .string(damage.address), "damage": damage.json])
+            case .item(let entry):
+                try list.row(entry.cells(style), json: entry.json)
+            }
+        }
         if let limit, address == nil {
             var last: [Found<FrameEntry>] = []
             try inspection.frames(selection) { found in
                 if last.count >= 2 * limit { last.removeFirst(limit) }
                 last.append(found)
             }
-            for found in last.suffix(limit) { try list.add(found) }
+            for found in last.suffix(limit) { try add(found) }
         } else {
+            var count = 0
             do {
                 try inspection.frames(selection) { found in
-                    if let limit, list.count == limit { throw LimitReached() }
-                    try list.add(found)
+                    if let limit, count == limit { throw LimitReached() }
+                    count += 1
+                    try add(found)
                 }
             } catch is LimitReached {}
         }
@@ -64,54 +80,6 @@ extension InspectCommand {
 
     /// Thrown when the limit is reached.
     private struct LimitReached: Error {}
-}
-
-/// Frames as rows.
-private struct FrameList {
-    private(set) var count = 0
-    private var list: ListWriter
-    private let style: TextStyle
-
-    init(_ output: Output) throws {
-        style = output.style
-        list = try ListWriter(
-            output,
-            [
-                "ADDRESS", "KIND", "RECORDS", Column("BYTES", .right), Column("RAW", .right),
-                "CODEC", Column("LAG", .right), "TIME OR DETAIL",
-            ])
-    }
-
-    mutating func add(_ found: Found<FrameEntry>) throws {
-        count += 1
-        let style = style
-        switch found {
-        case .damage(let damage):
-            try list.line(style.marked(damage), json: ["address": .string(damage.address), "damage": damage.json])
-        case .item(let entry):
-            try list.row(FrameList.cells(entry, style), json: entry.json)
-        }
-    }
-
-    mutating func finish() throws {
-        try list.finish()
-    }
-
-    private static func cells(_ entry: FrameEntry, _ style: TextStyle) -> [Cell] {
-        let frame = entry.summary
-        let transaction = frame.transaction == "whole" ? "" : "  \(frame.transaction)"
-        let time = entry.time.map { style.isForPeople ? $0.humanText : $0.text }
-        return [
-            Cell(frame.position.description, .address),
-            Cell(frame.kind, frame.kind == "data" ? .plain : frame.kind == "hole" ? .warning : .dim),
-            Cell(frame.records.isEmpty ? "" : frame.records.description),
-            Cell(style.count(frame.length.rawValue)),
-            Cell(style.count(frame.rawLength.rawValue)),
-            Cell(frame.codec + (frame.isMasked ? " masked" : ""), .dim),
-            Cell(style.count(frame.durableLag)),
-            Cell((time ?? entry.detail ?? "") + transaction, .dim),
-        ]
-    }
 }
 
 extension FrameSummary {
@@ -127,6 +95,23 @@ extension FrameSummary {
 }
 
 extension FrameEntry {
+    /// The frame as a row.
+    fileprivate func cells(_ style: TextStyle) -> [Cell] {
+        let frame = summary
+        let transaction = frame.transaction == "whole" ? "" : "  \(frame.transaction)"
+        let shownTime = time.map { style.isForPeople ? $0.humanText : $0.text }
+        return [
+            Cell(frame.position.description, .address),
+            Cell(frame.kind, frame.kind == "data" ? .plain : frame.kind == "hole" ? .warning : .dim),
+            Cell(frame.records.isEmpty ? "" : frame.records.description),
+            Cell(style.count(frame.length.rawValue)),
+            Cell(style.count(frame.rawLength.rawValue)),
+            Cell(frame.codec + (frame.isMasked ? " masked" : ""), .dim),
+            Cell(style.count(frame.durableLag)),
+            Cell((shownTime ?? detail ?? "") + transaction, .dim),
+        ]
+    }
+
     var json: JSONValue {
         [
             "address": .string(summary.position.description),

@@ -198,11 +198,7 @@ enum LogCommands {
         let report = operations[number - 1]
         let head = OutboxJSON.json(report, number: number)
         return try reader.entry(key: report.operation.rowKey).map {
-            guard case .object(let members) = EntrySummary.json($0, report.operation.id, redacts: redacts) else {
-                return head
-            }
-            guard case .object(let all) = head else { return head }
-            return .object(all + members)
+            head.adding(membersOf: EntrySummary.json($0, report.operation.id, redacts: redacts))
         } ?? head
     }
 }

@@ -72,17 +72,7 @@ package final class TaskProgress {
 
 extension TaskProgress.Measure {
     /// A number that is followed by another one with its unit.
-    fileprivate func number(_ count: UInt64) -> String {
-        switch self {
-        case .bytes: humanBytes(count)
-        case .rows: grouped(count)
-        }
-    }
+    fileprivate func number(_ count: UInt64) -> String { self == .bytes ? humanBytes(count) : grouped(count) }
 
-    fileprivate func text(_ count: UInt64) -> String {
-        switch self {
-        case .bytes: humanBytes(count)
-        case .rows: counted(count, "row")
-        }
-    }
+    fileprivate func text(_ count: UInt64) -> String { self == .bytes ? humanBytes(count) : counted(count, "row") }
 }

@@ -2,21 +2,15 @@
 
 import SynclineInspect
 
-/// The meaning of a piece of text, rather than its look.
-package enum TextRole: Sendable {
-    case plain, heading, dim, good, bad, warning, address
-
-    fileprivate var code: String {
-        switch self {
-        case .plain: ""
-        case .heading: "1"
-        case .dim: "2"
-        case .good: "32"
-        case .bad: "1;31"
-        case .warning: "33"
-        case .address: "36"
-        }
-    }
+/// The meaning of a piece of text, rather than its look; with the terminal's code for it.
+package enum TextRole: String, Sendable {
+    case plain = ""
+    case heading = "1"
+    case dim = "2"
+    case good = "32"
+    case bad = "1;31"
+    case warning = "33"
+    case address = "36"
 }
 
 /// The style of text: for people or plain, in colour or not.
@@ -27,7 +21,7 @@ package struct TextStyle: Hashable, Sendable {
     package var width: Int?
 
     package func paint(_ text: String, _ role: TextRole) -> String {
-        hasColour && role != .plain && !text.isEmpty ? "\u{1b}[\(role.code)m\(text)\u{1b}[0m" : text
+        hasColour && role != .plain && !text.isEmpty ? "\u{1b}[\(role.rawValue)m\(text)\u{1b}[0m" : text
     }
 
     package func count(_ value: some BinaryInteger) -> String {

@@ -39,11 +39,8 @@ enum ResyncCommand {
 extension ResyncReport {
     fileprivate var json: JSONValue {
         let pulls = pulls.map { pull in
-            let head: [JSONValue.Member] = [
-                .init(key: "table", value: .string(pull.table)), .init(key: "queryId", value: .optional(pull.queryID)),
-            ]
-            guard case .object(let members) = pull.report.json else { return JSONValue.object(head) }
-            return .object(head + members)
+            let head: JSONValue = ["table": .string(pull.table), "queryId": .optional(pull.queryID)]
+            return head.adding(membersOf: pull.report.json)
         }
         return ["pulls": .array(pulls)]
     }

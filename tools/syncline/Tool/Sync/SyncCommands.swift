@@ -68,12 +68,7 @@ enum SyncCommands {
 
     /// The policy with a name.
     static func policy(_ name: String) -> ConflictPolicy {
-        switch name {
-        case "server-wins": .serverWins
-        case "client-wins": .clientWins
-        case "merge": .merge
-        default: .fail
-        }
+        [ConflictPolicy.serverWins, .clientWins, .merge].first { $0.name == name } ?? .fail
     }
 
     static let pull = Command(
@@ -185,8 +180,7 @@ extension SyncReport {
     var json: JSONValue {
         let pulls = pulls.map { pull in
             let head: JSONValue = ["table": .string(pull.table)]
-            guard case .object(let members) = pull.report.json else { return head }
-            return .object([.init(key: "table", value: .string(pull.table))] + members)
+            return head.adding(membersOf: pull.report.json)
         }
         return ["push": push.json, "pulls": .array(pulls)]
     }
