@@ -87,9 +87,9 @@ struct SyncWorkload: Sendable {
 }
 
 /// A server with prepared pages.
-private struct PremadePages: HTTPTransport {
+private final class PremadePages: HTTPTransport {
     private let pages: [HTTPResponse]
-    private let next = Counter()
+    private let next = Atomic(0)
 
     static func id(_ index: Int) -> String {
         // Spread like random ids, but the same on every run.
@@ -120,20 +120,9 @@ private struct PremadePages: HTTPTransport {
     }
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
-        let index = next.next()
+        let index = next.add(1, ordering: .relaxed).oldValue
         guard index < pages.count else { throw .offline("there are no more pages") }
         return pages[index]
-    }
-}
-
-private final class Counter: Sendable {
-    private let value = Mutex(0)
-
-    func next() -> Int {
-        value.withLock { value in
-            defer { value += 1 }
-            return value
-        }
     }
 }
 

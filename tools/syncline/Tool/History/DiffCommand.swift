@@ -58,11 +58,18 @@ enum DiffCommand {
             try show(differences, arguments, context)
             return differences.isEmpty ? .done : .no
         }
-        var before = try await side(operands[0], arguments, context)
-        var after = try await side(operands.count > 1 ? operands[1] : nil, arguments, context)
-        if usesServer { try await fetch(&before, &after, table, arguments, context) }
+        let before = try await side(operands[0], arguments, context)
+        let after = try await side(operands.count > 1 ? operands[1] : nil, arguments, context)
+        guard let local = before ?? after else { throw ToolError.usage("a server can't be compared with itself") }
+        let server = try await usesServer ? fetch(local, table, arguments, context) : local
         var differences: [RowDifference] = []
-        try before.differences(to: after, ownColumnsOnly: usesServer) { difference in
+        try (before ?? server).differences(to: after ?? server) { found in
+            var difference = found
+            if usesServer {
+                difference.before = found.before?.own
+                difference.after = found.after?.own
+                if difference.isEmpty { return }
+            }
             if table == nil || table == difference.table { differences.append(difference) }
         }
         try show(differences, arguments, context)
@@ -111,49 +118,25 @@ enum DiffCommand {
         text.contains("/") || isDirectory(text) || ReportShelf.isFile(text)
     }
 
-    /// One side of the comparison: a state, or the server's rows.
-    private enum Side {
-        case state(StateReader)
-        case server
-
-        func differences(
-            to other: Side, ownColumnsOnly: Bool, _ body: (RowDifference) throws(StateError) -> Void
-        ) throws(StateError) {
-            guard case .state(let left) = self, case .state(let right) = other else { return }
-            try left.differences(to: right) { difference throws(StateError) in
-                var difference = difference
-                if ownColumnsOnly {
-                    difference.before = difference.before?.own
-                    difference.after = difference.after?.own
-                    if difference.isEmpty { return }
-                }
-                try body(difference)
-            }
-        }
-    }
-
-    private static func side(_ text: String?, _ arguments: Arguments, _ context: Context) async throws -> Side {
-        guard let text else { return .state(try await context.view(arguments).reader) }
-        if text == "server" { return .server }
+    /// One side of the comparison; nil for the server's rows.
+    private static func side(_ text: String?, _ arguments: Arguments, _ context: Context) async throws -> StateReader? {
+        guard let text else { return try await context.view(arguments).reader }
+        if text == "server" { return nil }
         if isStore(text) {
             let path = try context.path(reading: text)
-            return .state(try context.load(POSIXStorage(directory: path), through: nil).present)
+            return try context.load(POSIXStorage(directory: path), through: nil).present
         }
-        return .state(try await context.view(arguments, at: text).reader)
+        return try await context.view(arguments, at: text).reader
     }
 
-    /// Reads the server's rows into a state of their own.
+    /// Reads the server's rows into a state of their own. Without a table they are those of the tables of the other side.
     private static func fetch(
-        _ before: inout Side, _ after: inout Side, _ table: String?, _ arguments: Arguments, _ context: Context
-    ) async throws {
-        guard let local = [before, after].compactMap({ if case .state(let reader) = $0 { reader } else { nil } }).first
-        else { throw ToolError.usage("a server can't be compared with itself") }
-        let tables = try table.map { [$0] } ?? local.tables()
+        _ other: StateReader, _ table: String?, _ arguments: Arguments, _ context: Context
+    ) async throws -> StateReader {
+        let tables = try table.map { [$0] } ?? other.tables()
         // The URL of the server does not depend on the moment that is compared with it.
         let present = try await context.view(arguments).reader
-        let rows = try await ServerRows.fetch(tables, present, arguments, context)
-        if case .server = before { before = .state(rows) }
-        if case .server = after { after = .state(rows) }
+        return try await ServerRows.fetch(tables, present, arguments, context)
     }
 
     static func show(_ differences: [RowDifference], _ arguments: Arguments, _ context: Context) throws {

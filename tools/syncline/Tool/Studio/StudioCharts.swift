@@ -7,19 +7,7 @@ import SynclineCore
 import SynclineInspect
 
 struct StudioCharts {
-    private struct Point {
-        var event: UInt64
-        var time: Int64
-        var made: UInt64
-        var done: UInt64
-        /// Operations, as `pending` lists them.
-        var pending: Int
-        /// Milliseconds since the oldest pending change was made.
-        var age: Int64
-        var bytes: UInt64
-    }
-
-    private var points: [Point] = []
+    private var points: [JSONValue] = []
     private let segments: [LogReport.Segment]
     private static let places: UInt64 = 100
 
@@ -42,6 +30,7 @@ struct StudioCharts {
             guard (number - first) % step == 0 || number == last else { return true }
             let time = try EventReader(record, projector.shapes).time
             times.append((number, time))
+            // Milliseconds since the oldest pending change was made.
             var age: Int64 = 0
             let reader = projector.reader(of: projector.store.snapshot)
             if let oldest = try reader.oldestPending {
@@ -50,10 +39,13 @@ struct StudioCharts {
                 age = max(0, time - since)
             }
             let totals = projector.totals
-            points.append(
-                Point(
-                    event: number, time: time, made: totals.made, done: totals.done + totals.superseded,
-                    pending: try PushPlan(reader).operations.count, age: age, bytes: bytes))
+            // Operations, as `pending` lists them.
+            let pending = try PushPlan(reader).operations.count
+            points.append([
+                "n": .number(number), "time": .number(time), "made": .number(totals.made),
+                "done": .number(totals.done + totals.superseded), "pending": .number(pending), "age": .number(age),
+                "bytes": .number(bytes),
+            ])
             return true
         } lost: { lost in
             if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
@@ -62,14 +54,7 @@ struct StudioCharts {
 
     var json: JSONValue {
         [
-            "points": .array(
-                points.map {
-                    [
-                        "n": .number($0.event), "time": .number($0.time), "made": .number($0.made),
-                        "done": .number($0.done), "pending": .number($0.pending), "age": .number($0.age),
-                        "bytes": .number($0.bytes),
-                    ]
-                }),
+            "points": .array(points),
             "segments": .array(
                 segments.map {
                     [

@@ -46,23 +46,15 @@ extension StudioData {
 
     /// A row that is named by its id alone.
     private func findID(_ id: String) throws -> JSONValue? {
-        var found: JSONValue?
-        _ = try states.read(at: nil) { state in
+        try states.read(at: nil) { state in
             for table in try state.reader.tables() where try state.reader.entry(table, id) != nil {
-                found = ["table": .string(table), "id": .string(id)]
-                break
+                return ["table": .string(table), "id": .string(id)]
             }
-            return .null
+            return nil
         }
-        return found
     }
 
     func idComparison() throws -> IDComparison {
-        var ids = IDComparison.exact
-        _ = try states.read(at: nil) { state in
-            ids = try state.reader.idComparison
-            return .null
-        }
-        return ids
+        try states.read(at: nil) { state in try state.reader.idComparison }
     }
 }

@@ -52,7 +52,7 @@ final class StudioStates: Sendable {
     }
 
     /// Reads the state as of an event, or the present state without one.
-    func read(at event: UInt64?, _ body: (StudioState) throws -> JSONValue) throws -> JSONValue {
+    func read<Answer: Sendable>(at event: UInt64?, _ body: (StudioState) throws -> Answer) throws -> Answer {
         let last = try last
         let event = min(event ?? last, last)
         return try content.withLock { content in
