@@ -59,14 +59,10 @@ enum BenchSyncCommand {
     }
 
     private static func json(_ figure: Figure, _ what: String) -> JSONValue {
-        var members = [
-            JSONValue.Member(key: "seconds", value: .numeral(decimal(figure.seconds, places: 4))),
-            .init(key: what + "PerSecond", value: .number(Int(figure.perSecond))),
+        let head: JSONValue = [
+            "seconds": .number(figure.seconds, places: 4), what + "PerSecond": .number(Int(figure.perSecond)),
         ]
-        if let allocations = figure.allocations {
-            members.append(.init(key: "allocations", value: .numeral(decimal(each(allocations, figure), places: 1))))
-        }
-        return .object(members)
+        return head.adding(["allocations": figure.allocations.map { .number(each($0, figure), places: 1) }])
     }
 
     private static func each(_ allocations: UInt64, _ figure: Figure) -> Double {

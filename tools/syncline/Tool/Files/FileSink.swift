@@ -5,8 +5,6 @@ final class FileSink: Sink {
 
     init(_ path: String) throws { draft = try FileDraft(path) }
 
-    func write(_ text: String) throws { try draft.write(Array(text.utf8)) }
-
     func write(bytes: [UInt8]) throws { try draft.write(bytes) }
 
     func flush() {}

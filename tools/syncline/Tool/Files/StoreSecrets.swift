@@ -52,14 +52,12 @@ struct StoreSecrets: CredentialProvider {
     }
 
     func token(insteadOf refused: String?) async throws -> String? {
-        let token = try readForRequest().first { $0.name == "token" }?.value
-        guard case .string(let text)? = token, text != refused else { return nil }
+        guard case .string(let text)? = try readForRequest()[member: "token"], text != refused else { return nil }
         return text
     }
 
     func headers() async throws -> [String: String] {
-        let kept = try readForRequest().first { $0.name == "headers" }?.value
-        guard case .object(let members)? = kept else { return [:] }
+        guard case .object(let members)? = try readForRequest()[member: "headers"] else { return [:] }
         var headers: [String: String] = [:]
         for member in members {
             if case .string(let text) = member.value { headers[member.name] = text }

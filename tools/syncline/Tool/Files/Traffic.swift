@@ -12,9 +12,7 @@ enum Traffic {
 
     /// The recording of a store; nil if recording is off.
     static func recording(store directory: String) throws -> TrafficRecording? {
-        guard
-            case .string(let text)? = try StoreSecrets(store: directory).read().first(where: { $0.name == "record" })?
-                .value,
+        guard case .string(let text)? = try StoreSecrets(store: directory).read()[member: "record"],
             let limit = limit(text)
         else { return nil }
         return TrafficRecording(file: file(store: directory), limit: .bytes(limit))

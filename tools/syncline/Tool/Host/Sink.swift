@@ -18,6 +18,10 @@ package protocol Sink: AnyObject {
     var isClosed: Bool { get }
 }
 
+extension Sink {
+    package func write(_ text: String) throws { try write(bytes: Array(text.utf8)) }
+}
+
 /// A buffered descriptor of the process.
 package final class DescriptorSink: Sink {
     private let descriptor: Int32
@@ -79,10 +83,6 @@ package final class MemorySink: Sink {
     }
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    package func write(_ text: String) throws {
-        try write(bytes: Array(text.utf8))
-    }
 
     package func write(bytes new: [UInt8]) throws {
         if isClosed { throw ClosedPipe() }

@@ -32,6 +32,7 @@ enum Setting {
         return backend
     }
 
+    /// A value as it is kept; throws if the setting can't have it.
     static func checked(_ name: String, _ value: String) throws(ToolError) -> String {
         switch name {
         case "backend": return try checked(backend: value)
@@ -39,7 +40,6 @@ enum Setting {
             guard ServerProtocol(rawValue: value) != nil else {
                 throw ToolError("invalid-configuration", "the protocol must be zumo2 or datasync3")
             }
-            return value
         case "ids":
             throw ToolError(
                 "invalid-configuration", "the comparison of ids is fixed when a store is created",
@@ -51,22 +51,19 @@ enum Setting {
                     hint: "Write it as `30 days` or `100000 events`.")
             }
             return retention.description
-        case "tables": return value
+        case "tables": break
         case "limits":
             do throws(SyncError) { _ = try NetworkLimits(limits(value)) } catch { throw ToolError(error) }
-            return value
         case "record":
             guard value == "off" || Traffic.limit(value) != nil else {
                 throw ToolError(
                     "invalid-configuration", "`record` must be `off` or a size",
                     hint: "Write it as `8 MiB`.")
             }
-            return value
         case "token":
             guard !value.isEmpty, value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value < 0x7f }) else {
                 throw ToolError("invalid-configuration", "a token must be one word of ASCII characters")
             }
-            return value
         case "headers":
             guard case .object(let members)? = try? Value(json: Array(value.utf8)),
                 members.allSatisfy({ isHeader($0) })
@@ -75,12 +72,12 @@ enum Setting {
                     "invalid-configuration", "headers must be an object of strings",
                     hint: #"Write them as {"X-Key":"value"}."#)
             }
-            return value
         default:
             throw ToolError(
                 "invalid-configuration", "there is no setting `\(escaped(name))`",
                 hint: "Known settings: \(names.joined(separator: ", ")).")
         }
+        return value
     }
 }
 

@@ -23,22 +23,20 @@ struct StudioDebugger: Sendable {
             guard case .string(let text)? = body[member: name], !text.isEmpty else { return nil }
             return text
         }
+        func option(_ name: String) -> [String] { text(name).map { ["--\(name)=\($0)"] } ?? [] }
         switch question {
         case "bisect":
             guard let condition = text("condition") else { return nil }
-            return ["replay", "--bisect=\(condition)"] + (text("from").map { ["--from=\($0)"] } ?? [])
-                + (text("to").map { ["--to=\($0)"] } ?? [])
+            return ["replay", "--bisect=\(condition)"] + option("from") + option("to")
         case "without":
             guard let events = text("events") else { return nil }
             let addresses = events.split { $0 == " " || $0 == "," }
-            return ["replay"] + addresses.map { "--without=\($0)" } + (text("to").map { ["--to=\($0)"] } ?? [])
+            return ["replay"] + addresses.map { "--without=\($0)" } + option("to")
         case "policy":
-            guard let policy = text("policy") else { return nil }
-            return ["replay", "--policy=\(policy)"] + (text("to").map { ["--to=\($0)"] } ?? [])
+            return text("policy") == nil ? nil : ["replay"] + option("policy") + option("to")
         case "compare":
             guard let other = text("with") else { return nil }
-            return ["diff"] + (text("table").map { ["--table=\($0)"] } ?? []) + ["--", other]
-                + (text("from").map { [$0] } ?? [])
+            return ["diff"] + option("table") + ["--", other] + (text("from").map { [$0] } ?? [])
         case "resolve":
             guard let table = text("table"), let id = text("id"), let choice = text("choice"),
                 ["take-server", "keep-mine", "merge"].contains(choice)

@@ -50,8 +50,8 @@ struct StudioIndex {
     /// Adds an event; nil for one that can't be read. Numbers that were left out can't be read, either.
     mutating func add(_ number: UInt64, _ event: Event?) {
         guard number >= next else { return }
-        while next < number { append(Mark(), times.last ?? event?.time ?? 0, at: next) }
-        guard let event else { return append(Mark(), times.last ?? 0, at: number) }
+        while next < number { append(Mark(), times.last ?? event?.time ?? 0) }
+        guard let event else { return append(Mark(), times.last ?? 0) }
         let names = EventSummary(number: number, event: event).tables
         var mark = Mark(kind: event.kind, outcome: event.outcomeNumber, size: UInt32(clamping: event.size))
         if names.count > 1 {
@@ -61,10 +61,10 @@ struct StudioIndex {
             mark.table = self.number(ofTable: name)
         }
         for name in names { _ = self.number(ofTable: name) }
-        append(mark, event.time, at: number)
+        append(mark, event.time)
     }
 
-    private mutating func append(_ mark: Mark, _ time: Int64, at number: UInt64) {
+    private mutating func append(_ mark: Mark, _ time: Int64) {
         marks.append(mark)
         times.append(time)
     }

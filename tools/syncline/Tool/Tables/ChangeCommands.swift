@@ -31,7 +31,8 @@ enum ChangeCommands {
         guard text == "-" else {
             let item = try Value.item(Array(text.utf8))
             let row = try await context.withDatabase(arguments) { try await store(kind, table, item, $0) }
-            try show(row, context)
+            try context.output.value(JSONValue(row))
+            try context.output.line(JSONValue(row).text)
             return .done
         }
         var items: [Value] = []
@@ -67,11 +68,6 @@ enum ChangeCommands {
     ) async throws -> StoredRow {
         let table = database.table(table)
         return kind == .insert ? try await table.insert(item) : try await table.update(item)
-    }
-
-    private static func show(_ row: StoredRow, _ context: Context) throws {
-        try context.output.value(JSONValue(row))
-        try context.output.line(JSONValue(row).text)
     }
 
     static let delete = Command(
@@ -140,16 +136,16 @@ enum TransactionLine {
         guard case .object(let members) = try Value.item(line, line: number), members.count == 1 else {
             throw wrong("a change must be an object with one member")
         }
-        guard case .object(let parts) = members[0].value,
-            case .string(let table)? = parts.last(where: { $0.name == "table" })?.value
-        else { throw wrong("a change must name its table") }
-        func part(_ name: String) -> Value? { parts.last { $0.name == name }?.value }
+        let change = members[0].value
+        guard case .string(let table)? = change[member: "table"] else { throw wrong("a change must name its table") }
         switch members[0].name {
         case "insert", "update":
-            guard let item = part("item") else { throw wrong("the change has no item") }
+            guard let item = change[member: "item"] else { throw wrong("the change has no item") }
             return (members[0].name == "insert" ? .insert : .update, table, item)
         case "delete":
-            guard let id = part("id") else { throw ToolError("missing-id", "line \(number): the change has no id") }
+            guard let id = change[member: "id"] else {
+                throw ToolError("missing-id", "line \(number): the change has no id")
+            }
             return (.delete, table, .object([.init("id", id)]))
         case let other: throw wrong("`\(escaped(other))` is not insert, update or delete")
         }

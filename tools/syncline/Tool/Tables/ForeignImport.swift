@@ -12,8 +12,7 @@ enum ForeignImport {
             throw ToolError.usage(
                 "a FILE needs --from", hint: "Name the client that wrote it: --from msclient or --from datasync.")
         }
-        var tables: [ForeignTable] = []
-        for text in arguments.values(of: "columns") { tables.append(try table(text)) }
+        let tables = try arguments.values(of: "columns").map { try table($0) }
         let foreign = ForeignStore(at: file, from: client, tables: tables)
         if arguments.flag("dry-run") { return try show(try await foreign.check(), nil, context) }
         let path = try StoreLocation.new(arguments, context.environment).path

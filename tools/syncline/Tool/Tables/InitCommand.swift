@@ -97,13 +97,10 @@ enum ConfigCommand {
         let wanted = arguments.operands.first
         if let wanted, !Setting.names.contains(wanted) { _ = try Setting.checked(wanted, "") }
         func value(_ name: String) throws -> Value {
-            if Setting.secrets.contains(name) {
-                return Setting.masked(kept.first { $0.name == name }?.value ?? .null)
-            }
-            if name == "record" { return kept.first { $0.name == name }?.value ?? .string("off") }
             if name == "tables" { return try Setting.shown(tables: reader.declaration) }
-            if let known = try reader.setting(name) { return known }
-            return Setting.defaults[name].map { .string($0) } ?? .null
+            let known = try Setting.local.contains(name) ? kept[member: name] : reader.setting(name)
+            guard let known else { return Setting.defaults[name].map { .string($0) } ?? .null }
+            return Setting.secrets.contains(name) ? Setting.masked(known) : known
         }
         var members: [JSONValue.Member] = []
         for name in Setting.names where wanted == nil || wanted == name {
