@@ -1,6 +1,5 @@
 // What `why` tells a program.
 
-import SegmentLog
 import SynclineCore
 import SynclineInspect
 
