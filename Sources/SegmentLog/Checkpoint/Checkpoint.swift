@@ -40,10 +40,8 @@ public final class Checkpoint: Sendable {
 
     /// Returns the checkpoints of a log, newest first, each by the last record it covers.
     public static func list(_ storage: any LogStorage) throws(LogError) -> [SequenceNumber] {
-        do throws(StorageError) {
-            return try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted(by: >)
-        } catch {
-            throw LogError(error)
+        try callStorage { () throws(StorageError) in
+            try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted(by: >)
         }
     }
 
@@ -90,8 +88,7 @@ public final class Checkpoint: Sendable {
         guard header.identity == identity, header.sequence == through else {
             throw damaged(name, 0, "it belongs to another log or was renamed")
         }
-        let size: UInt64
-        do throws(StorageError) { size = try file.size() } catch { throw LogError(error) }
+        let size = try callStorage { () throws(StorageError) in try file.size() }
         guard let footer = try SegmentIndex(window, seed: identity.seed, end: size),
             footer.seal.lastSequence == through,
             let note = footer.index.note, note.through == through
@@ -136,10 +133,8 @@ public final class Checkpoint: Sendable {
     package func piece(from address: BlockAddress, _ length: Int) throws(LogError) -> ByteBuffer {
         let piece = ByteBuffer(capacity: length)
         let free = UnsafeMutableRawBufferPointer(rebasing: piece.free(length)[..<length])
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             piece.advance(by: try file.readFully(into: free, at: address.rawValue))
-        } catch {
-            throw LogError(error)
         }
         return piece
     }

@@ -51,13 +51,12 @@ public struct CheckpointWriter: ~Copyable {
             role: .checkpoint, identity: writer.identity, sequence: sequence, ordinal: 0, created: clock.now(),
             epoch: try writer.use { $0.head.current.epoch }, durableThrough: sequence)
         let temporary = FileName.checkpoint(through: sequence) + FileName.temporarySuffix
-        do throws(StorageError) {
+        let file = try callStorage { () throws(StorageError) in
             let file = try writer.storage.openForWriting(temporary, create: true)
             try file.resize(to: 0)
-            return CheckpointWriter(writer, header, file, temporary)
-        } catch {
-            throw LogError(error)
+            return file
         }
+        return CheckpointWriter(writer, header, file, temporary)
     }
 
     /// Adds a block of at most 1 MiB and returns its address.
@@ -83,10 +82,8 @@ public struct CheckpointWriter: ~Copyable {
     }
 
     private func write() throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             try file.writeFully(buffer.bytes, at: tail.offset - UInt64(buffer.count))
-        } catch {
-            throw LogError(error)
         }
         buffer.truncate(to: 0)
     }
@@ -117,23 +114,15 @@ public struct CheckpointWriter: ~Copyable {
     }
 
     private func publish(_ needed: Set<SequenceNumber>) throws(LogError) {
-        let name = FileName.checkpoint(through: through)
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             try file.sync(.durable)
             file.close()
-        } catch {
-            throw LogError(error)
         }
         // Verified before the rename, because it may replace an intact checkpoint.
         try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
         // The directory may have been replaced while the file was written.
         try writer.use { _ in }
-        do throws(StorageError) {
-            try writer.storage.rename(temporary, to: name)
-            try writer.storage.syncDirectory("")
-        } catch {
-            throw LogError(error)
-        }
+        try writer.storage.putInPlace(temporary, as: FileName.checkpoint(through: through))
         try writer.announce(checkpoint: through, keeping: needed)
     }
 }
@@ -144,13 +133,11 @@ extension LogWriter {
     func announce(checkpoint through: SequenceNumber, keeping needed: Set<SequenceNumber>) throws(LogError) {
         try use { appender throws(LogError) in
             try appender.head.write { $0.checkpoint = max($0.checkpoint, through) }
-            do throws(StorageError) {
+            try callStorage { () throws(StorageError) in
                 let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint).sorted()
                 for old in all.dropLast(2) where old < through && !needed.contains(old) {
                     try storage.remove(FileName.checkpoint(through: old))
                 }
-            } catch {
-                throw LogError(error)
             }
         }
     }
@@ -165,11 +152,9 @@ extension LogWriter {
     /// Removes the checkpoints that exist.
     package func remove(checkpoints: [SequenceNumber]) throws(LogError) {
         try use { _ throws(LogError) in
-            do throws(StorageError) {
+            try callStorage { () throws(StorageError) in
                 let all = try storage.names(in: "").compactMap(FileName.parseCheckpoint)
                 for old in checkpoints where all.contains(old) { try storage.remove(FileName.checkpoint(through: old)) }
-            } catch {
-                throw LogError(error)
             }
         }
     }

@@ -40,14 +40,12 @@ extension Appender {
         try head.write { $0.floor = floor }
         // A lease taken before the floor rose is seen now; a later one sees the new floor.
         let going = try collectable()
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             for segment in going {
                 try storage.remove(segment.name)
                 // One at a time: with two pending removals, a crash could undo only one and leave a gap.
                 try storage.syncDirectory("")
             }
-        } catch {
-            throw LogError(error)
         }
         return LogCollection(
             floor: catalog.segments[going.endIndex].first, segmentsRemoved: going.count,

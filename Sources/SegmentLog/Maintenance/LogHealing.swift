@@ -89,10 +89,8 @@ public struct LogHealing: Sendable {
                 position: stretch.start, records: stretch.lost,
                 hint: "Nothing was changed. Salvage copies every whole record into a new log.")
         }
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             for stretch in stretches { try heal(stretch, catalog) }
-        } catch {
-            throw LogError(error)
         }
     }
 

@@ -362,8 +362,7 @@ public struct LogCursor: ~Copyable {
     /// Returns whether the end of the segment is only incomplete. Throws if it is damaged.
     private func isWaiting(at fault: FrameFault, _ attempts: Int) throws(LogError) -> Bool {
         let segment = segments[current]
-        let size: UInt64
-        do throws(StorageError) { size = try walker.window.file.size() } catch { throw LogError(error) }
+        let size = try callStorage { () throws(StorageError) in try walker.window.file.size() }
         let verdict: TailVerdict
         if segment.end != nil {
             verdict = .corrupt(fault.reason)

@@ -40,7 +40,7 @@ public final class LogLease: Sendable {
     /// Returns the lowest record leased by a live reader, and removes stale leases. A lease that can't be read keeps
     /// everything.
     package static func lowest(in storage: any LogStorage) throws(LogError) -> SequenceNumber? {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             guard try storage.names(in: "").contains(FileName.leases) else { return nil }
             var lowest: SequenceNumber?
             for entry in try storage.names(in: FileName.leases) {
@@ -53,8 +53,6 @@ public final class LogLease: Sendable {
                 }
             }
             return lowest
-        } catch {
-            throw LogError(error)
         }
     }
 

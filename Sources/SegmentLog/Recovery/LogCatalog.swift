@@ -131,7 +131,7 @@ package struct LogCatalog: Sendable {
         _ storage: any LogStorage, _ name: String, _ ordinal: UInt64, _ first: SequenceNumber,
         _ damage: inout [LogDamage]
     ) throws(LogError) -> Segment {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             let file = try storage.openForReading(name)
             defer { file.close() }
             let size = try file.size()
@@ -150,8 +150,6 @@ package struct LogCatalog: Sendable {
                         remedy: error.isNewer ? .upgrade : .salvage))
             }
             return segment
-        } catch {
-            throw LogError(error)
         }
     }
 
@@ -310,7 +308,7 @@ extension LogStorage {
 
     /// Opens a file for reading and maps errors to the log's.
     package func reading(_ name: String) throws(LogError) -> any ReadableFile {
-        do throws(StorageError) { return try openForReading(name) } catch { throw LogError(error) }
+        try callStorage { () throws(StorageError) in try openForReading(name) }
     }
 }
 

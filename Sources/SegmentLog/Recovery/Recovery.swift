@@ -36,18 +36,13 @@ package struct Recovery {
                 .storeNewer, "it uses features this version can only read (bits \(header.readCompatibleFeatures))",
                 file: last.name, hint: "Open it for reading, or write with a newer version.")
         }
-        let file: any WritableFile
-        do throws(StorageError) {
-            file = try storage.openForWriting(last.name, create: false)
-        } catch {
-            throw LogError(error)
-        }
+        let file = try callStorage { () throws(StorageError) in try storage.openForWriting(last.name, create: false) }
         let window = FileWindow(file, name: last.name)
         let scan = try TailScan(window, header, head: catalog.head)
         if case .corrupt = scan.verdict, let damage = scan.damage(in: last, size: last.size) { throw damage.error }
         let epoch = scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
-        do throws(StorageError) {
+        return try callStorage { () throws(StorageError) in
             for name in catalog.temporaries { try removeLeftover(name) }
             // A segment that HEAD does not know was begun by a call that failed: its name may not be durable.
             let wasClean = catalog.head.map { $0.isClean && $0.newestOrdinal == last.ordinal } ?? false
@@ -56,8 +51,6 @@ package struct Recovery {
                 header: header, file: file, tail: scan.tail,
                 isSealed: scan.isSealed, dictionary: scan.dictionary,
                 zeroedTo: scan.verdict == .clean ? try file.size() : scan.tail.offset, head: head, session: session)
-        } catch {
-            throw LogError(error)
         }
     }
 

@@ -125,3 +125,8 @@ extension LogError {
         }
     }
 }
+
+/// Makes calls to a storage and turns their errors into the log's.
+package func callStorage<Value>(_ body: () throws(StorageError) -> Value) throws(LogError) -> Value {
+    do throws(StorageError) { return try body() } catch { throw LogError(error) }
+}

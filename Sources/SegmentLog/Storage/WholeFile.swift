@@ -35,7 +35,7 @@ package struct WholeFile: Sendable {
     /// Replaces its content durably.
     package func replace(with bytes: [UInt8]) throws(LogError) {
         let draft = name + FileName.temporarySuffix
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             // A draft left by a crash may have other permissions.
             try removeIfThere(draft)
             do throws(StorageError) {
@@ -50,18 +50,14 @@ package struct WholeFile: Sendable {
                 throw error
             }
             try storage.syncDirectory(of: name)
-        } catch {
-            throw LogError(error)
         }
     }
 
     /// Removes it durably, if it exists.
     package func remove() throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             try removeIfThere(name)
             try storage.syncDirectory(of: name)
-        } catch {
-            throw LogError(error)
         }
     }
 
@@ -77,11 +73,9 @@ package struct WholeFile: Sendable {
 extension LogStorage {
     /// Gives a complete and synced file or directory its final name, durably.
     package func putInPlace(_ draft: String, as name: String) throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             try rename(draft, to: name)
             try syncDirectory(of: name)
-        } catch {
-            throw LogError(error)
         }
     }
 

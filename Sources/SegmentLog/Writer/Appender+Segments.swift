@@ -57,11 +57,9 @@ extension Appender {
 
     /// Begins the segment after a sealed one.
     func beginSegment() throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             try makeSegment(
                 after: tail, frames: nil, dictionary: configuration.usesDictionary ? recent.dictionary : [])
-        } catch {
-            throw LogError(error)
         }
         statistics.rolls += 1
         isSealed = false

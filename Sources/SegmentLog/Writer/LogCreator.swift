@@ -61,25 +61,18 @@ struct LogCreator {
         case (.somethingElse(let what), _):
             throw strange(what)
         case (.nothing, _):
-            do throws(StorageError) { try storage.createDirectory("") } catch { throw LogError(error) }
+            try callStorage { () throws(StorageError) in try storage.createDirectory("") }
         }
         storage = try storage.holding()
     }
 
     func takeLock() throws(LogError) -> any FileLock {
         for _ in 0..<8 {
-            let lock: (any FileLock)?
-            let isInPlace: Bool
-            do throws(StorageError) {
-                lock = try storage.lock(FileName.lock)
-                isInPlace = try lock?.isInPlace() ?? true
-            } catch {
-                throw LogError(error)
-            }
-            guard let lock else { throw LogError.locked(storage) }
+            let taken = try callStorage { () throws(StorageError) in try storage.lock(FileName.lock) }
+            guard let lock = taken else { throw LogError.locked(storage) }
             // Between opening and locking, the file may have been removed and another created in its place; its lock
             // would allow a second writer.
-            if isInPlace {
+            if try callStorage({ () throws(StorageError) in try lock.isInPlace() }) {
                 lock.note(LockHolder.note)
                 return lock
             }
@@ -111,8 +104,7 @@ struct LogCreator {
     /// Returns whether the log's creation was not finished: the first segment is as it was created, and no record
     /// says that the log was ever closed. Every writer begins with a session frame, so nothing was appended.
     private func isUnfinished() throws(LogError) -> Bool {
-        let names: [String]
-        do throws(StorageError) { names = try storage.names(in: "") } catch { throw LogError(error) }
+        let names = try callStorage { () throws(StorageError) in try storage.names(in: "") }
         let files = names.filter { $0.hasSuffix(FileName.segmentSuffix) || FileName.parseCheckpoint($0) != nil }
         let (head, headIsDamaged) = try LogCatalog.readHead(storage)
         guard let name = files.first, files.count == 1, FileName.parseSegment(name)?.ordinal == 1, !headIsDamaged,
@@ -129,20 +121,17 @@ struct LogCreator {
             guard frame.knownKind == .data else { return false }
         }
         // Anything that follows, complete or torn, was written later.
-        let size: UInt64
-        do throws(StorageError) { size = try window.file.size() } catch { throw LogError(error) }
+        let size = try callStorage { () throws(StorageError) in try window.file.size() }
         guard walker.offset == size, let next = walker.expected.sequence else { return false }
         return head.map { $0.durableThrough < next } ?? true
     }
 
     /// HEAD describes the log that is created again; without it that log is as unfinished as before.
     private func forgetHead() throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             guard try storage.names(in: "").contains(FileName.head) else { return }
             try storage.remove(FileName.head)
             try storage.syncDirectory("")
-        } catch {
-            throw LogError(error)
         }
     }
 
@@ -164,13 +153,12 @@ struct LogCreator {
         let content = ByteBuffer(capacity: Format.segmentHeaderLength + records.wire.count + 64)
         content.advance(by: SegmentFile.encodeStart(&header, dictionary: [], into: content))
         if !records.isEmpty { try append(records, to: header, now, into: content) }
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             let name = FileName.segment(ordinal: 1, first: first)
             try SegmentFile.publish(content.bytes, as: name, in: storage).close()
-        } catch {
-            throw LogError(error)
         }
     }
+
     /// Appends records in one frame. Their file is renamed as a whole, so they exist together or not at all.
     private func append(
         _ records: RecordBatch, to header: SegmentHeader, _ time: WallTime, into content: ByteBuffer

@@ -24,12 +24,10 @@ package final class LogErasure {
 
     /// Puts the mark in place.
     package func begin(with others: [String]) throws(LogError) {
-        do throws(StorageError) {
-            let content = ByteBuffer(capacity: 1 << 12)
-            Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
+        let content = ByteBuffer(capacity: 1 << 12)
+        Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
+        try callStorage { () throws(StorageError) in
             try SegmentFile.publish(content.bytes, as: FileName.erasure, in: storage).close()
-        } catch {
-            throw LogError(error)
         }
     }
 
@@ -43,16 +41,12 @@ package final class LogErasure {
 
     /// Returns whether a removal of the log was begun.
     package static func isBegun(_ storage: any LogStorage) throws(LogError) -> Bool {
-        do throws(StorageError) {
-            return try storage.names(in: "").contains(FileName.erasure)
-        } catch {
-            throw LogError(error)
-        }
+        try callStorage { () throws(StorageError) in try storage.names(in: "").contains(FileName.erasure) }
     }
 
     /// Removes what is left. The caller holds the lock.
     static func finish(_ storage: any LogStorage) throws(LogError) {
-        do throws(StorageError) {
+        try callStorage { () throws(StorageError) in
             let others = try names(in: storage)
             let all = try storage.names(in: "")
             for directory in [FileName.quarantine, FileName.leases, FileName.tributaries] where all.contains(directory)
@@ -72,8 +66,6 @@ package final class LogErasure {
             try storage.remove(FileName.erasure)
             try storage.remove(FileName.lock)
             try storage.syncDirectory("")
-        } catch {
-            throw LogError(error)
         }
     }
 
