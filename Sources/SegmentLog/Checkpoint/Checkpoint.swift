@@ -131,12 +131,7 @@ public final class Checkpoint: Sendable {
 
     /// Reads a piece of the file into memory, which holds fewer bytes if the file ends.
     package func piece(from address: BlockAddress, _ length: Int) throws(LogError) -> ByteBuffer {
-        let piece = ByteBuffer(capacity: length)
-        let free = UnsafeMutableRawBufferPointer(rebasing: piece.free(length)[..<length])
-        try callStorage { () throws(StorageError) in
-            piece.advance(by: try file.readFully(into: free, at: address.rawValue))
-        }
-        return piece
+        try callStorage { () throws(StorageError) in try file.bytes(length, at: address.rawValue) }
     }
 
     /// Verifies the block at an address in a piece of the file, and returns it with the memory that it is in. Nil if

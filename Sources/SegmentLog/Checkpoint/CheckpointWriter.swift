@@ -33,9 +33,7 @@ public struct CheckpointWriter: ~Copyable {
         tail = SegmentTail(after: header)
         tail.next = header.sequence.next
         encoder = FrameEncoder(seed: header.identity.seed, acceleration: 1)
-        let length = Format.segmentHeaderLength
-        header.encode(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]))
-        buffer.advance(by: length)
+        header.append(to: buffer)
     }
 
     /// Begins a checkpoint of all records through one that has been appended.

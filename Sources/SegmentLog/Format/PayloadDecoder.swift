@@ -73,7 +73,7 @@ package struct PayloadDecoder {
     ) -> UnsafeRawBufferPointer? {
         guard length <= Format.frameRawLimit else { return nil }
         memory.truncate(to: 0)
-        let output = UnsafeMutableRawBufferPointer(rebasing: memory.free(length)[..<length])
+        let output = memory.room(length)
         guard LZ4Blocks.decompress(stored, into: output, dictionary: dictionary) else { return nil }
         memory.advance(by: length)
         return memory.bytes

@@ -90,6 +90,12 @@ package struct SegmentHeader: Hashable, Sendable {
         dictionaryChecksum = bytes.number(at: 92)
     }
 
+    /// Appends the header to a buffer.
+    package func append(to buffer: ByteBuffer) {
+        encode(into: buffer.room(Format.segmentHeaderLength))
+        buffer.advance(by: Format.segmentHeaderLength)
+    }
+
     package func encode(into bytes: UnsafeMutableRawBufferPointer) {
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
         bytes.copyBytes(from: role == .segment ? Format.segmentMagic : Format.checkpointMagic)

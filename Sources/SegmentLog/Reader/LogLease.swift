@@ -59,10 +59,7 @@ public final class LogLease: Sendable {
     private static func read(_ name: String, _ storage: any LogStorage) throws(StorageError) -> SequenceNumber? {
         let file = try storage.openForReading(name)
         defer { file.close() }
-        let buffer = ByteBuffer(capacity: length)
-        buffer.advance(
-            by: try file.readFully(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]), at: 0)
-        )
+        let buffer = try file.bytes(length)
         let bytes = buffer.bytes
         guard bytes.count == length, bytes.prefix(8).elementsEqual(Format.leaseMagic),
             crc32c(bytes.slice(0, 16)) == bytes.number(UInt32.self, at: 16)

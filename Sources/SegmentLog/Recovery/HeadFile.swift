@@ -75,8 +75,7 @@ package final class HeadFile {
 
     private static func put(_ head: Head, into file: any WritableFile) throws(StorageError) {
         let slot = ByteBuffer(capacity: Format.headSlotLength)
-        head.encode(
-            into: UnsafeMutableRawBufferPointer(rebasing: slot.free(Format.headSlotLength)[..<Format.headSlotLength]))
+        head.encode(into: slot.room(Format.headSlotLength))
         slot.advance(by: Format.headSlotLength)
         let offset = head.generation % 2 * UInt64(Format.headSlotLength)
         try file.writeFully(slot.bytes, at: offset)

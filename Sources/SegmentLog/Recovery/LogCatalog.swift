@@ -115,10 +115,7 @@ package struct LogCatalog: Sendable {
         do throws(StorageError) {
             let file = try storage.openForReading(FileName.head)
             defer { file.close() }
-            let buffer = ByteBuffer(capacity: 2 * Format.headSlotLength)
-            let room = UnsafeMutableRawBufferPointer(
-                rebasing: buffer.free(2 * Format.headSlotLength)[..<(2 * Format.headSlotLength)])
-            buffer.advance(by: try file.readFully(into: room, at: 0))
+            let buffer = try file.bytes(2 * Format.headSlotLength)
             let head = Head.newest(in: buffer.bytes)
             return (head, head == nil)
         } catch {
@@ -135,10 +132,7 @@ package struct LogCatalog: Sendable {
             let file = try storage.openForReading(name)
             defer { file.close() }
             let size = try file.size()
-            let buffer = ByteBuffer(capacity: Format.segmentHeaderLength)
-            let room = UnsafeMutableRawBufferPointer(
-                rebasing: buffer.free(Format.segmentHeaderLength)[..<Format.segmentHeaderLength])
-            buffer.advance(by: try file.readFully(into: room, at: 0))
+            let buffer = try file.bytes(Format.segmentHeaderLength)
             var segment = Segment(name: name, ordinal: ordinal, first: first, header: nil, size: size)
             do throws(SegmentHeader.Refusal) {
                 segment.header = try SegmentHeader(buffer.bytes, role: .segment)

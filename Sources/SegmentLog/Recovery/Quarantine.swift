@@ -19,14 +19,9 @@ package struct Quarantine {
         let copy = try storage.openForWriting(FileName.quarantined(position, epoch: epoch), create: true)
         defer { copy.close() }
         try copy.resize(to: 0)
-        var done: UInt64 = 0
-        let piece = ByteBuffer(capacity: 1 << 16)
-        while done < length {
-            let room = UnsafeMutableRawBufferPointer(rebasing: piece.free(1 << 16)[..<Int(min(1 << 16, length - done))])
-            let count = try file.readFully(into: room, at: position.offset + done)
-            if count == 0 { break }
-            try copy.writeFully(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), at: done)
-            done += UInt64(count)
+        let start = position.offset
+        try file.forEachPiece(from: start, to: start + length) { bytes, offset throws(StorageError) in
+            try copy.writeFully(bytes, at: offset - start)
         }
         try copy.sync(.durable)
         try storage.syncDirectory(FileName.quarantine)
@@ -39,14 +34,8 @@ package struct Quarantine {
         _ file: any ReadableFile, from start: UInt64, to end: UInt64
     ) throws(StorageError) -> UInt64 {
         var length: UInt64 = 0
-        var offset = start
-        let piece = ByteBuffer(capacity: 1 << 16)
-        while offset < end {
-            let room = UnsafeMutableRawBufferPointer(rebasing: piece.free(1 << 16)[..<Int(min(1 << 16, end - offset))])
-            let count = try file.readFully(into: room, at: offset)
-            if count == 0 { break }
-            if let last = room[..<count].lastIndex(where: { $0 != 0 }) { length = offset - start + UInt64(last) + 1 }
-            offset += UInt64(count)
+        try file.forEachPiece(from: start, to: end) { bytes, offset in
+            if let last = bytes.lastIndex(where: { $0 != 0 }) { length = offset - start + UInt64(last) + 1 }
         }
         return length
     }

@@ -104,19 +104,14 @@ package struct Recovery {
     }
 
     private func rewrite(_ file: any WritableFile, from start: UInt64, to end: UInt64) throws(StorageError) {
-        let piece = 1 << 16
-        let buffer = ByteBuffer(capacity: piece)
-        var offset = start
-        while offset < end {
-            let room = UnsafeMutableRawBufferPointer(
-                rebasing: buffer.free(piece)[..<Int(min(UInt64(piece), end - offset))])
-            let count = try file.readFully(into: room, at: offset)
-            guard count == room.count else {
-                throw StorageError(
-                    .inputOutput, operation: "read", name: "", number: 5, reason: "the segment became shorter")
-            }
-            try file.writeFully(UnsafeRawBufferPointer(room), at: offset)
-            offset += UInt64(count)
+        var reached = start
+        try file.forEachPiece(from: start, to: end) { bytes, offset throws(StorageError) in
+            try file.writeFully(bytes, at: offset)
+            reached = offset + UInt64(bytes.count)
+        }
+        guard reached == end else {
+            throw StorageError(
+                .inputOutput, operation: "read", name: "", number: 5, reason: "the segment became shorter")
         }
     }
 }

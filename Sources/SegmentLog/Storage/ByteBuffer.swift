@@ -32,6 +32,11 @@ package final class ByteBuffer {
         return UnsafeMutableRawBufferPointer(rebasing: storage[count...])
     }
 
+    /// Returns exactly `length` bytes after the content.
+    package func room(_ length: Int) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: free(length)[..<length])
+    }
+
     package func advance(by length: Int) {
         precondition(length >= 0 && length <= storage.count - count, "claimed more than there is room for")
         count += length

@@ -57,7 +57,7 @@ package final class FileWindow {
         let large = self.large ?? ByteBuffer(capacity: length)
         self.large = large
         large.truncate(to: 0)
-        let room = UnsafeMutableRawBufferPointer(rebasing: large.free(length)[..<length])
+        let room = large.room(length)
         return UnsafeRawBufferPointer(rebasing: room[..<(try read(room, at: offset))])
     }
 
@@ -86,6 +86,29 @@ extension ReadableFile {
             count += more
         }
         return count
+    }
+
+    /// Returns up to `length` bytes at an offset, fewer if the file ends.
+    package func bytes(_ length: Int, at offset: UInt64 = 0) throws(StorageError) -> ByteBuffer {
+        let buffer = ByteBuffer(capacity: length)
+        buffer.advance(by: try readFully(into: buffer.room(length), at: offset))
+        return buffer
+    }
+
+    /// Calls `body` with pieces of the bytes from `start` to `end`, in order, and their offsets; fewer if the file ends.
+    package func forEachPiece(
+        from start: UInt64, to end: UInt64, _ body: (UnsafeRawBufferPointer, UInt64) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let length: UInt64 = 1 << 16
+        let piece = ByteBuffer(capacity: Int(length))
+        var offset = start
+        while offset < end {
+            let room = piece.room(Int(min(length, end - offset)))
+            let count = try readFully(into: room, at: offset)
+            if count == 0 { return }
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]), offset)
+            offset += UInt64(count)
+        }
     }
 }
 

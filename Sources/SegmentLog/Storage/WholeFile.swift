@@ -22,10 +22,8 @@ package struct WholeFile: Sendable {
         do throws(StorageError) {
             let file = try storage.openForReading(name)
             defer { file.close() }
-            let size = Int(clamping: try file.size())
-            let buffer = ByteBuffer(capacity: max(size, 16))
-            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(size)[..<size])
-            return [UInt8](UnsafeRawBufferPointer(rebasing: room[..<(try file.readFully(into: room, at: 0))]))
+            let buffer = try file.bytes(Int(clamping: try file.size()))
+            return [UInt8](buffer.bytes)
         } catch {
             if error.kind == .notFound || error.kind == .notADirectory { return nil }
             throw LogError(error)

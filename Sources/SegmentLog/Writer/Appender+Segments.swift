@@ -86,8 +86,10 @@ extension Appender {
             created: max(clock.now(), end.lastTime), epoch: head.current.epoch, durableThrough: durableThrough)
         next.previousLength = end.offset
         next.previousChain = end.chain
+        next.dictionaryLength = UInt32(dictionary.count)
+        next.dictionaryChecksum = dictionary.isEmpty ? 0 : dictionary.withUnsafeBytes { crc32c($0) }
         let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0) + 8192)
-        content.advance(by: SegmentFile.encodeStart(&next, dictionary: dictionary, into: content))
+        next.append(to: content)
         var newTail = SegmentTail(after: next)
         newTail.lastTime = end.lastTime
         if !dictionary.isEmpty {
@@ -130,17 +132,6 @@ extension Appender {
 
 /// Creates segment files.
 package enum SegmentFile {
-    /// Writes the header to the buffer's free end, with its description of the dictionary; returns its length.
-    package static func encodeStart(
-        _ header: inout SegmentHeader, dictionary: [UInt8], into buffer: ByteBuffer
-    ) -> Int {
-        header.dictionaryLength = UInt32(dictionary.count)
-        header.dictionaryChecksum = dictionary.isEmpty ? 0 : dictionary.withUnsafeBytes { crc32c($0) }
-        let length = Format.segmentHeaderLength
-        header.encode(into: UnsafeMutableRawBufferPointer(rebasing: buffer.free(length)[..<length]))
-        return length
-    }
-
     /// Writes a whole file under a temporary name, syncs it, renames it and syncs the directory.
     package static func publish(
         _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage

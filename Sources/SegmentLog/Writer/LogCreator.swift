@@ -147,11 +147,11 @@ struct LogCreator {
         identity: LogIdentity? = nil, first: SequenceNumber = .first, holding records: RecordBatch = RecordBatch()
     ) throws(LogError) {
         let now = clock.now()
-        var header = SegmentHeader(
+        let header = SegmentHeader(
             role: .segment, identity: identity ?? clock.newIdentity(), sequence: first, ordinal: 1,
             created: now, epoch: 0, durableThrough: first.previous)
         let content = ByteBuffer(capacity: Format.segmentHeaderLength + records.wire.count + 64)
-        content.advance(by: SegmentFile.encodeStart(&header, dictionary: [], into: content))
+        header.append(to: content)
         if !records.isEmpty { try append(records, to: header, now, into: content) }
         try callStorage { () throws(StorageError) in
             let name = FileName.segment(ordinal: 1, first: first)

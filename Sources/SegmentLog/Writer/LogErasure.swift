@@ -73,9 +73,7 @@ package final class LogErasure {
     private static func names(in storage: any LogStorage) throws(StorageError) -> [String] {
         let file = try storage.openForReading(FileName.erasure)
         defer { file.close() }
-        let buffer = ByteBuffer(capacity: 1 << 12)
-        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.free(1 << 12)[..<(1 << 12)])
-        buffer.advance(by: try file.readFully(into: room, at: 0))
+        let buffer = try file.bytes(1 << 12)
         return String(decoding: buffer.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }
