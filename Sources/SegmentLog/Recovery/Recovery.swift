@@ -43,7 +43,8 @@ package struct Recovery {
         let epoch = scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
         return try callStorage { () throws(StorageError) in
-            for name in catalog.temporaries { try removeLeftover(name) }
+            // Making HEAD may already have removed one.
+            for name in catalog.temporaries { try storage.removeIfThere(name) }
             // A segment that HEAD does not know was begun by a call that failed: its name may not be durable.
             let wasClean = catalog.head.map { $0.isClean && $0.newestOrdinal == last.ordinal } ?? false
             let session = try mend(file, last, scan, window, epoch, wasClean: wasClean)
@@ -66,15 +67,6 @@ package struct Recovery {
         head.epoch = epoch
         head.isClean = false
         return try HeadFile(storage, head: head, replacingDamaged: catalog.headIsDamaged)
-    }
-
-    /// Removes a leftover, unless making HEAD has already removed it.
-    private func removeLeftover(_ name: String) throws(StorageError) {
-        do throws(StorageError) {
-            try storage.remove(name)
-        } catch {
-            if error.kind != .notFound { throw error }
-        }
     }
 
     /// Truncates a torn tail, and writes again what may be in memory only: after a failed sync the system shows

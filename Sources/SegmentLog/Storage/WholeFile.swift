@@ -35,45 +35,62 @@ package struct WholeFile: Sendable {
         let draft = name + FileName.temporarySuffix
         try callStorage { () throws(StorageError) in
             // A draft left by a crash may have other permissions.
-            try removeIfThere(draft)
+            try storage.removeIfThere(draft)
             do throws(StorageError) {
-                let file = try storage.openForWriting(draft, creating: creation)
-                defer { file.close() }
-                try bytes.withBytes { bytes throws(StorageError) in try file.writeFully(bytes, at: 0) }
-                try file.sync(.durable)
-                try storage.rename(draft, to: name)
+                try bytes.withBytes { bytes throws(StorageError) in
+                    try storage.publish(bytes, as: name, creating: creation).close()
+                }
             } catch {
                 // It may hold a secret. If it can't be removed now, the next opening removes it.
-                try? removeIfThere(draft)
+                try? storage.removeIfThere(draft)
                 throw error
             }
-            try storage.syncDirectory(of: name)
         }
     }
 
     /// Removes it durably, if it exists.
     package func remove() throws(LogError) {
         try callStorage { () throws(StorageError) in
-            try removeIfThere(name)
+            try storage.removeIfThere(name)
             try storage.syncDirectory(of: name)
-        }
-    }
-
-    private func removeIfThere(_ name: String) throws(StorageError) {
-        do throws(StorageError) {
-            try storage.remove(name)
-        } catch {
-            if error.kind != .notFound { throw error }
         }
     }
 }
 
 extension LogStorage {
+    /// Writes a whole file under a temporary name, syncs it, and gives it its name, durably.
+    package func publish(
+        _ content: UnsafeRawBufferPointer, as name: String, creating creation: FileCreation = .ifMissing
+    ) throws(StorageError) -> any WritableFile {
+        let temporary = name + FileName.temporarySuffix
+        let file = try openForWriting(temporary, creating: creation)
+        do throws(StorageError) {
+            try file.resize(to: 0)
+            try file.writeFully(content, at: 0)
+            try file.sync(.durable)
+            try rename(temporary, to: name)
+            try syncDirectory(of: name)
+        } catch {
+            file.close()
+            throw error
+        }
+        return file
+    }
+
     /// Gives a complete and synced file or directory its final name, durably.
     package func putInPlace(_ draft: String, as name: String) throws(LogError) {
         try callStorage { () throws(StorageError) in
             try rename(draft, to: name)
             try syncDirectory(of: name)
+        }
+    }
+
+    /// Removes a file that need not exist.
+    package func removeIfThere(_ name: String) throws(StorageError) {
+        do throws(StorageError) {
+            try remove(name)
+        } catch {
+            if error.kind != .notFound { throw error }
         }
     }
 

@@ -101,8 +101,7 @@ extension Appender {
         }
         if let frames { rechain(frames, onto: &newTail, into: content) }
         let name = FileName.segment(ordinal: next.ordinal, first: next.sequence)
-        let newFile = try SegmentFile.publish(content.bytes, as: name, in: storage)
-        file = newFile
+        file = try storage.publish(content.bytes, as: name)
         header = next
         tail = newTail
         zeroedTo = newTail.offset
@@ -127,27 +126,5 @@ extension Appender {
             content.append(UnsafeRawBufferPointer(frame).slice(0, header.frameLength))
             offset += header.frameLength
         }
-    }
-}
-
-/// Creates segment files.
-package enum SegmentFile {
-    /// Writes a whole file under a temporary name, syncs it, renames it and syncs the directory.
-    package static func publish(
-        _ content: UnsafeRawBufferPointer, as name: String, in storage: any LogStorage
-    ) throws(StorageError) -> any WritableFile {
-        let temporary = name + FileName.temporarySuffix
-        let file = try storage.openForWriting(temporary, create: true)
-        do throws(StorageError) {
-            try file.resize(to: 0)
-            try file.writeFully(content, at: 0)
-            try file.sync(.durable)
-            try storage.rename(temporary, to: name)
-            try storage.syncDirectory("")
-        } catch {
-            file.close()
-            throw error
-        }
-        return file
     }
 }

@@ -155,7 +155,7 @@ struct LogCreator {
         if !records.isEmpty { try append(records, to: header, now, into: content) }
         try callStorage { () throws(StorageError) in
             let name = FileName.segment(ordinal: 1, first: first)
-            try SegmentFile.publish(content.bytes, as: name, in: storage).close()
+            try storage.publish(content.bytes, as: name).close()
         }
     }
 

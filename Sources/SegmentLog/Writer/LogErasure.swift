@@ -27,7 +27,7 @@ package final class LogErasure {
         let content = ByteBuffer(capacity: 1 << 12)
         Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
         try callStorage { () throws(StorageError) in
-            try SegmentFile.publish(content.bytes, as: FileName.erasure, in: storage).close()
+            try storage.publish(content.bytes, as: FileName.erasure).close()
         }
     }
 

@@ -33,11 +33,7 @@ package enum Tributaries {
     static func remove(_ names: some Collection<TributaryName>, of storage: any LogStorage) throws(SyncError) {
         if names.isEmpty { return }
         do throws(StorageError) {
-            for name in names {
-                do throws(StorageError) { try storage.remove(name.path) } catch {
-                    if error.kind != .notFound { throw error }
-                }
-            }
+            for name in names { try storage.removeIfThere(name.path) }
             try storage.syncDirectory(FileName.tributaries)
         } catch {
             if error.kind == .notFound { return }
