@@ -1,6 +1,6 @@
-// Raw LZ4 blocks: the protocol the log uses, its implementation with liblz4 on Linux and with the Compression
-// library on Apple platforms (the same raw blocks, limited to two calls because it is not built on Linux), and a
-// decoder for blocks with a dictionary, which the Compression library lacks.
+// Raw LZ4 blocks: with liblz4 on Linux and with the Compression library on Apple platforms (the same raw blocks, limited
+// to two calls because it is not built on Linux), and a decoder for blocks with a dictionary, which the Compression
+// library lacks.
 
 import SynclineGround
 
@@ -11,66 +11,45 @@ import SynclineGround
 #endif
 
 /// Compresses and decompresses raw LZ4 blocks. Both sides know the lengths, so the block does not store them.
-package protocol BlockCompression {
+package struct LZ4Blocks {
+    #if !canImport(Darwin)
+        /// liblz4's working memory, allocated once instead of for every block. liblz4 resets it for each block.
+        private let state = ByteBuffer(capacity: Int(LZ4_sizeofState()))
+    #endif
+
+    package init() {}
+
     /// Returns the compressed length, or nil if it would not fit into `output`.
-    mutating func compress(
+    package mutating func compress(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, acceleration: Int32
-    ) -> Int?
-
-    /// Returns whether the block decompressed to exactly `output`'s length.
-    static func decompress(
-        _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
-        dictionary: UnsafeRawBufferPointer?
-    ) -> Bool
-}
-
-#if canImport(Darwin)
-    package struct LZ4Blocks: BlockCompression {
-        package init() {}
-
-        package mutating func compress(
-            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, acceleration: Int32
-        ) -> Int? {
+    ) -> Int? {
+        #if canImport(Darwin)
             guard let source = input.baseAddress, let target = output.baseAddress else { return nil }
             let length = compression_encode_buffer(
                 target.assumingMemoryBound(to: UInt8.self), output.count,
                 source.assumingMemoryBound(to: UInt8.self), input.count, nil, COMPRESSION_LZ4_RAW)
-            return length == 0 ? nil : length
-        }
-
-        package static func decompress(
-            _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
-            dictionary: UnsafeRawBufferPointer?
-        ) -> Bool {
-            if let dictionary { return LZ4Decoder.decompress(block, into: output, dictionary: dictionary) }
-            guard let source = block.baseAddress, let target = output.baseAddress else { return false }
-            return compression_decode_buffer(
-                target.assumingMemoryBound(to: UInt8.self), output.count,
-                source.assumingMemoryBound(to: UInt8.self), block.count, nil, COMPRESSION_LZ4_RAW) == output.count
-        }
-    }
-#else
-    package struct LZ4Blocks: BlockCompression {
-        /// liblz4's working memory, allocated once instead of for every block. liblz4 resets it for each block.
-        private let state = ByteBuffer(capacity: Int(LZ4_sizeofState()))
-
-        package init() {}
-
-        package mutating func compress(
-            _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, acceleration: Int32
-        ) -> Int? {
+        #else
             let length = LZ4_compress_fast_extState(
                 state.free(Int(LZ4_sizeofState())).baseAddress,
                 input.baseAddress?.assumingMemoryBound(to: CChar.self),
                 output.baseAddress?.assumingMemoryBound(to: CChar.self),
                 Int32(input.count), Int32(output.count), acceleration)
-            return length > 0 ? Int(length) : nil
-        }
+        #endif
+        return length > 0 ? Int(length) : nil
+    }
 
-        package static func decompress(
-            _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
-            dictionary: UnsafeRawBufferPointer?
-        ) -> Bool {
+    /// Returns whether the block decompressed to exactly `output`'s length.
+    package static func decompress(
+        _ block: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
+        dictionary: UnsafeRawBufferPointer?
+    ) -> Bool {
+        #if canImport(Darwin)
+            if let dictionary { return LZ4Decoder.decompress(block, into: output, dictionary: dictionary) }
+            guard let source = block.baseAddress, let target = output.baseAddress else { return false }
+            return compression_decode_buffer(
+                target.assumingMemoryBound(to: UInt8.self), output.count,
+                source.assumingMemoryBound(to: UInt8.self), block.count, nil, COMPRESSION_LZ4_RAW) == output.count
+        #else
             let source = block.baseAddress?.assumingMemoryBound(to: CChar.self)
             let target = output.baseAddress?.assumingMemoryBound(to: CChar.self)
             let (length, capacity) = (Int32(block.count), Int32(output.count))
@@ -80,9 +59,9 @@ package protocol BlockCompression {
                     dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(dictionary.count)) == capacity
             }
             return LZ4_decompress_safe(source, target, length, capacity) == capacity
-        }
+        #endif
     }
-#endif
+}
 
 /// Compresses small blocks with a fixed dictionary: the newest records of the previous segment.
 package final class DictionaryCompressor {
@@ -109,21 +88,21 @@ package final class DictionaryCompressor {
         #endif
     }
 
-    #if canImport(Darwin)
-        /// The Compression library takes no dictionary: such blocks can be read here, but not written.
-        package func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
-            nil
-        }
-    #else
+    #if !canImport(Darwin)
         deinit {
             window.deallocate()
             loaded.deallocate()
             working.deallocate()
         }
+    #endif
 
-        /// Returns the compressed length, or nil if it would not fit. Copies the loaded state (16 KiB, half a
-        /// microsecond), because liblz4 1.9 has no call to attach a dictionary.
-        package func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
+    /// Returns the compressed length, or nil if it would not fit. Copies the loaded state (16 KiB, half a microsecond),
+    /// because liblz4 1.9 has no call to attach a dictionary. The Compression library takes no dictionary: there, such
+    /// blocks can be read, but not written.
+    package func compress(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
+        #if canImport(Darwin)
+            return nil
+        #else
             guard input.count <= DictionaryCompressor.inputLimit else { return nil }
             let source = UnsafeMutableRawBufferPointer(rebasing: window[dictionary.count...])
             source.copyMemory(from: input)
@@ -132,8 +111,8 @@ package final class DictionaryCompressor {
                 working, source.baseAddress?.assumingMemoryBound(to: CChar.self),
                 output.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(input.count), Int32(output.count), 1)
             return length > 0 ? Int(length) : nil
-        }
-    #endif
+        #endif
+    }
 }
 
 /// A plain LZ4 block decoder. It rejects every input that does not fit exactly.
