@@ -160,9 +160,7 @@ private final class RecordTransaction {
     private static func damage(
         _ found: DamageWalk.Visit, _ segment: LogCatalog.Segment, _ fault: RecordFault
     ) -> LogDamage {
-        LogDamage(
-            file: segment.name, position: LogPosition(segment: segment.ordinal, offset: found.offset),
-            length: .bytes(UInt64(found.header.frameLength)), reason: fault.reason, remedy: .salvage)
+        segment.damage(at: found.offset, length: UInt64(found.header.frameLength), reason: fault.reason)
     }
 
     private func finish(through last: SequenceNumber, _ visit: (RecordFound) throws -> Void) throws {

@@ -136,7 +136,7 @@ public struct LogVerification: Sendable {
             // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
         }
-        var walked = SegmentCheck(entry, catalog.segments[index].header, deep: deep)
+        var walked = SegmentCheck(entry, deep: deep)
         var stretches: [DamagedStretch] = []
         try DamageWalk(storage, catalog).walk(entry, through: end, before: successor) { found throws(LogError) in
             walked.step(found)
@@ -185,17 +185,18 @@ private struct SegmentCheck {
     private var hasHole = false
     private var damage: [LogDamage] = []
     private let deep: Bool
-    private let header: SegmentHeader?
+    private let segment: LogCatalog.Segment
     private var assembler = RecordAssembler()
 
-    init(_ entry: LogCatalog.Segment, _ header: SegmentHeader?, deep: Bool) {
-        self.header = header
+    init(_ segment: LogCatalog.Segment, deep: Bool) {
+        self.segment = segment
         self.deep = deep
+        let header = segment.header
         tail = header.map(SegmentTail.init(after:))
         summary = LogReport.Segment(
-            name: entry.name, ordinal: entry.ordinal,
-            records: SequenceRange(first: entry.first, last: entry.first.previous),
-            frames: 0, length: .bytes(UInt64(Format.segmentHeaderLength)), fileSize: .bytes(entry.size),
+            name: segment.name, ordinal: segment.ordinal,
+            records: SequenceRange(first: segment.first, last: segment.first.previous),
+            frames: 0, length: .bytes(UInt64(Format.segmentHeaderLength)), fileSize: .bytes(segment.size),
             rawLength: .bytes(0),
             isSealed: false, created: header?.created, epoch: header?.epoch ?? 0)
     }
@@ -221,6 +222,7 @@ private struct SegmentCheck {
         case .dictionary:
             decoder.dictionary = decoder.payload(of: frame, stored: found.stored).map { [UInt8]($0) } ?? []
             let sum = decoder.dictionary.withUnsafeBytes { crc32c($0) }
+            let header = segment.header
             if header?.dictionaryLength != UInt32(decoder.dictionary.count) || header?.dictionaryChecksum != sum {
                 report(found, "the dictionary is not the one the segment's header names")
             }
@@ -262,9 +264,8 @@ private struct SegmentCheck {
     private mutating func report(_ found: DamageWalk.Visit, _ reason: String, remedy: LogDamage.Remedy = .salvage) {
         let records = SequenceRange(first: found.header.firstSequence, count: UInt64(found.header.recordCount))
         damage.append(
-            LogDamage(
-                file: summary.name, position: LogPosition(segment: summary.ordinal, offset: found.offset),
-                length: .bytes(UInt64(found.header.frameLength)), records: records.isEmpty ? nil : records,
+            segment.damage(
+                at: found.offset, length: UInt64(found.header.frameLength), records: records.isEmpty ? nil : records,
                 reason: reason, remedy: remedy))
     }
 
@@ -272,9 +273,8 @@ private struct SegmentCheck {
     mutating func finish(isWhole: Bool) -> [LogDamage] {
         if isWhole, let index, !hasHole, !index.payload.matches(index.at) {
             damage.append(
-                LogDamage(
-                    file: summary.name, position: LogPosition(segment: summary.ordinal, offset: index.at.offset),
-                    reason: "the index does not match the frames before it", remedy: .rebuild))
+                segment.damage(
+                    at: index.at.offset, reason: "the index does not match the frames before it", remedy: .rebuild))
         }
         return damage
     }

@@ -88,11 +88,7 @@ public struct LogCursor: ~Copyable {
     ) throws(LogError) {
         guard let floor = catalog.head?.floor, floor < first.first else { return }
         if case .record(let sequence) = start, sequence < floor || sequence >= first.first { return }
-        throw LogDamage(
-            file: first.name, position: LogPosition(segment: first.ordinal, offset: 0),
-            records: SequenceRange(first: floor, last: first.first.previous),
-            reason: "the segments before it are missing", remedy: .salvage
-        ).error
+        throw first.missing(from: floor).error
     }
 
     private static func collected(_ wanted: SequenceNumber, _ first: SequenceNumber) -> LogError {
@@ -124,18 +120,12 @@ public struct LogCursor: ~Copyable {
         }
         guard let header = segment.header else {
             file.close()
-            throw LogDamage(
-                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
-                reason: "its header is damaged", remedy: .salvage
-            ).error
+            throw segment.damage(reason: "its header is damaged").error
         }
         guard header.identity == reader.identity, header.ordinal == segment.ordinal, header.sequence == segment.first
         else {
             file.close()
-            throw LogDamage(
-                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
-                reason: "it belongs to another log, or was renamed or copied", remedy: .salvage
-            ).error
+            throw segment.damage(reason: "it belongs to another log, or was renamed or copied").error
         }
         let window = FileWindow(file, name: segment.name, limit: segment.end ?? .max)
         return FrameWalker(
@@ -297,11 +287,10 @@ public struct LogCursor: ~Copyable {
     }
 
     private func corrupt(_ header: FrameHeader, at offset: UInt64, _ fault: RecordFault) -> LogError {
-        LogDamage(
-            file: walker.window.name, position: LogPosition(segment: segments[current].ordinal, offset: offset),
-            length: .bytes(UInt64(header.frameLength)),
+        segments[current].damage(
+            at: offset, length: UInt64(header.frameLength),
             records: SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount)),
-            reason: fault.reason, remedy: .salvage
+            reason: fault.reason
         ).error
     }
 
@@ -388,9 +377,8 @@ public struct LogCursor: ~Copyable {
         // Nothing is written where a successor says that the segment ends.
         if segment.end == nil && attempts < LogCursor.maximumAttempts { return false }
         let expected = walker.expected.sequence ?? segment.first
-        throw LogDamage(
-            file: segment.name, position: LogPosition(segment: segment.ordinal, offset: walker.offset),
-            length: .bytes(max(size, walker.offset) - walker.offset),
+        throw segment.damage(
+            at: walker.offset, length: max(size, walker.offset) - walker.offset,
             records: SequenceRange(first: expected, last: expected), reason: reason,
             remedy: fault.isNewer ? .upgrade : .salvage
         ).error

@@ -14,6 +14,23 @@ package struct LogCatalog: Sendable {
         package var size: UInt64
         /// Where the segment ends according to its successor; nil for the last one.
         package var end: UInt64?
+
+        /// Returns damage in it, at an offset of its file.
+        package func damage(
+            at offset: UInt64 = 0, length: UInt64 = 0, records: SequenceRange? = nil, reason: String,
+            remedy: LogDamage.Remedy = .salvage
+        ) -> LogDamage {
+            LogDamage(
+                file: name, position: LogPosition(segment: ordinal, offset: offset), length: .bytes(length),
+                records: records, reason: reason, remedy: remedy)
+        }
+
+        /// Returns the damage that the records from `floor` on are missing before it.
+        func missing(from floor: SequenceNumber) -> LogDamage {
+            damage(
+                records: SequenceRange(first: floor, last: first.previous),
+                reason: "the segments before it are missing")
+        }
     }
 
     package var identity: LogIdentity
@@ -138,9 +155,8 @@ package struct LogCatalog: Sendable {
                 segment.header = try SegmentHeader(buffer.bytes, role: .segment)
             } catch {
                 damage.append(
-                    LogDamage(
-                        file: name, position: LogPosition(segment: ordinal, offset: 0),
-                        length: .bytes(UInt64(Format.segmentHeaderLength)), reason: error.sentence,
+                    segment.damage(
+                        length: UInt64(Format.segmentHeaderLength), reason: error.sentence,
                         remedy: error.isNewer ? .upgrade : .salvage))
             }
             return segment
@@ -188,18 +204,14 @@ package struct LogCatalog: Sendable {
             let segment = segments[index]
             if segment.size < next.previousLength {
                 damage.append(
-                    LogDamage(
-                        file: segment.name, position: LogPosition(segment: segment.ordinal, offset: segment.size),
-                        length: .bytes(next.previousLength - segment.size),
-                        reason: "it is cut: its successor says it had \(next.previousLength) bytes", remedy: .salvage))
+                    segment.damage(
+                        at: segment.size, length: next.previousLength - segment.size,
+                        reason: "it is cut: its successor says it had \(next.previousLength) bytes"))
             } else if let header = segment.header {
                 let end = try LogCatalog.expectation(after: next.previousLength, of: segment.name, header, storage)
                 if end?.chain != next.previousChain {
                     damage.append(
-                        LogDamage(
-                            file: segment.name,
-                            position: LogPosition(segment: segment.ordinal, offset: next.previousLength),
-                            reason: "its end does not match its successor", remedy: .salvage))
+                        segment.damage(at: next.previousLength, reason: "its end does not match its successor"))
                 } else if let expected = end?.sequence, expected != next.sequence {
                     report(successor, "its first record is not \(expected), the next after its predecessor")
                 }
@@ -258,11 +270,7 @@ package struct LogCatalog: Sendable {
                     remedy: .salvage))
         }
         if let first = segments.first, first.first > head.floor {
-            damage.append(
-                LogDamage(
-                    file: first.name, position: LogPosition(segment: first.ordinal, offset: 0),
-                    records: SequenceRange(first: head.floor, last: first.first.previous),
-                    reason: "the segments before it are missing", remedy: .salvage))
+            damage.append(first.missing(from: head.floor))
         }
         if segments.isEmpty {
             damage.append(
@@ -278,10 +286,7 @@ package struct LogCatalog: Sendable {
     }
 
     private mutating func report(_ segment: Segment, _ reason: String) {
-        damage.append(
-            LogDamage(
-                file: segment.name, position: LogPosition(segment: segment.ordinal, offset: 0),
-                length: .bytes(segment.size), reason: reason, remedy: .salvage))
+        damage.append(segment.damage(length: segment.size, reason: reason))
     }
 }
 

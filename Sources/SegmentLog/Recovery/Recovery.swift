@@ -111,18 +111,17 @@ package struct Recovery {
 extension TailScan {
     /// Returns the damage that the scan found at the end of a segment, or nil if it ends cleanly.
     package func damage(in segment: LogCatalog.Segment, size: UInt64) -> LogDamage? {
-        let position = LogPosition(segment: segment.ordinal, offset: tail.offset)
-        let length = ByteCount.bytes(size - min(size, tail.offset))
+        let length = size - min(size, tail.offset)
         switch verdict {
         case .clean:
             return nil
         case .torn:
-            return LogDamage(
-                file: segment.name, position: position, length: length,
-                reason: "torn write, never acknowledged: \(fault.reason)", remedy: .cutTail)
+            return segment.damage(
+                at: tail.offset, length: length, reason: "torn write, never acknowledged: \(fault.reason)",
+                remedy: .cutTail)
         case .corrupt(let reason):
-            return LogDamage(
-                file: segment.name, position: position, length: length,
+            return segment.damage(
+                at: tail.offset, length: length,
                 records: SequenceRange(first: tail.next, last: max(tail.next, durableThrough)),
                 reason: reason, remedy: fault.isNewer ? .upgrade : .salvage)
         }
