@@ -65,7 +65,7 @@ extension LogInspection {
         var last = tail.scan.tail.next.previous
         guard let damage = tail.damage, damage.remedy == .salvage else { return last }
         try DamageWalk(storage, catalog).walk(segment, through: segment.size, before: nil) { found in
-            last = max(last, found.header.firstSequence.advanced(by: UInt64(found.header.recordCount)).previous)
+            last = max(last, found.header.nextSequence.previous)
         } damage: { _ in
         }
         return last
@@ -111,8 +111,7 @@ private struct FrameStart {
         let segment = catalog.segments[index]
         guard segment.ordinal >= position.segment else { return false }
         guard let records else { return true }
-        let next =
-            index + 1 < catalog.segments.count ? catalog.segments[index + 1].first : SequenceNumber(rawValue: .max)
+        let next = catalog.segments.successor(of: index)?.first ?? SequenceNumber(rawValue: .max)
         return next > records.first && (!isRange || segment.first <= records.last)
     }
 

@@ -70,7 +70,7 @@ package struct LogInspection: Sendable {
             let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head)
             let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
             if scan.verdict == .clean || isSettled || read == LogInspection.maximumReads {
-                return (scan, scan.damage(in: segment, size: segment.size))
+                return (scan, scan.damage(in: segment))
             }
             last = scan
             pause()

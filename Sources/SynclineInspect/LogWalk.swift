@@ -45,8 +45,8 @@ struct LogWalk {
         _ index: Int, frame: (DamageWalk.Visit, LogCatalog.Segment) throws -> Void, damage: (LogDamage) throws -> Void
     ) throws {
         let segment = catalog.segments[index]
-        let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
-        var end = min(segment.end ?? segment.size, segment.size)
+        let successor = catalog.segments.successor(of: index)?.header
+        var end = segment.reach
         var tailDamage: LogDamage?
         if segment.end == nil, let header = segment.header {
             let tail = try inspection.tail(of: segment, header)

@@ -113,7 +113,7 @@ private final class RecordTransaction {
         case .fragment: read(found, in: segment)
         case .data:
             first = first ?? header.firstSequence
-            let end = header.firstSequence.advanced(by: UInt64(header.recordCount))
+            let end = header.nextSequence
             next = max(next, end)
             // The requested records have been shown, or are still to come.
             if end <= wanted.first || header.firstSequence > wanted.last {

@@ -37,6 +37,11 @@ package struct FrameHeader: Hashable, Sendable {
         return SequenceNumber(rawValue: before &- min(before, UInt64(durableLag)))
     }
 
+    /// The records in the frame.
+    package var records: SequenceRange { SequenceRange(first: firstSequence, count: UInt64(recordCount)) }
+    /// The record after those in the frame.
+    package var nextSequence: SequenceNumber { firstSequence.advanced(by: UInt64(recordCount)) }
+
     package var knownKind: FrameKind? { FrameKind(rawValue: kind) }
     package var codec: Codec? { Codec(rawValue: flags.codec) }
 }

@@ -53,8 +53,8 @@ public struct LogHealing: Sendable {
     private func findStretches(_ catalog: LogCatalog) throws(LogError) -> [DamagedStretch] {
         var stretches: [DamagedStretch] = []
         for (index, segment) in catalog.segments.enumerated() {
-            let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
-            var end = min(segment.end ?? segment.size, segment.size)
+            let successor = catalog.segments.successor(of: index)?.header
+            var end = segment.reach
             if successor == nil, let header = segment.header {
                 let file = try storage.reading(segment.name)
                 defer { file.close() }

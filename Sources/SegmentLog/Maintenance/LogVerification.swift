@@ -76,7 +76,7 @@ public struct FrameSummary: Hashable, Sendable {
     package init(_ header: FrameHeader, at position: LogPosition) {
         self.position = position
         kind = header.knownKind.map { "\($0)" } ?? "\(header.kind)"
-        records = SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount))
+        records = header.records
         length = .bytes(UInt64(header.frameLength))
         storedLength = .bytes(UInt64(header.storedLength))
         rawLength = .bytes(UInt64(header.rawLength))
@@ -125,14 +125,14 @@ public struct LogVerification: Sendable {
         _ index: Int, _ catalog: LogCatalog, _ deep: Bool, _ report: inout LogReport, _ visit: (FrameSummary) -> Void
     ) throws(LogError) {
         let entry = catalog.segments[index]
-        let successor = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
-        var end = min(entry.end ?? entry.size, entry.size)
+        let successor = catalog.segments.successor(of: index)?.header
+        var end = entry.reach
         var tailDamage: LogDamage?
         if index == catalog.segments.count - 1, let header = entry.header {
             let file = try storage.reading(entry.name)
             defer { file.close() }
             let scan = try TailScan(FileWindow(file, name: entry.name), header, head: catalog.head)
-            tailDamage = scan.damage(in: entry, size: entry.size)
+            tailDamage = scan.damage(in: entry)
             // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
         }
@@ -207,8 +207,7 @@ private struct SegmentCheck {
         summary.length.rawValue += UInt64(frame.frameLength)
         summary.rawLength.rawValue += UInt64(frame.rawLength)
         recordCount += UInt64(frame.recordCount)
-        summary.records.last = max(
-            summary.records.last, SequenceRange(first: frame.firstSequence, count: UInt64(frame.recordCount)).last)
+        summary.records.last = max(summary.records.last, frame.records.last)
         var hole: HolePayload?
         switch frame.knownKind {
         case .hole:
@@ -262,7 +261,7 @@ private struct SegmentCheck {
     }
 
     private mutating func report(_ found: DamageWalk.Visit, _ reason: String, remedy: LogDamage.Remedy = .salvage) {
-        let records = SequenceRange(first: found.header.firstSequence, count: UInt64(found.header.recordCount))
+        let records = found.header.records
         damage.append(
             segment.damage(
                 at: found.offset, length: UInt64(found.header.frameLength), records: records.isEmpty ? nil : records,

@@ -29,8 +29,7 @@ struct ReadingCheck {
         guard header.flags.isDisjoint(with: .continuesInNext) else { return nil }
         defer { reset() }
         guard let fault else { return nil }
-        let next = header.firstSequence.advanced(by: UInt64(header.recordCount))
-        let lost = SequenceRange(first: first.header.firstSequence, last: next.previous)
+        let lost = SequenceRange(first: first.header.firstSequence, last: header.nextSequence.previous)
         return DamagedStretch(
             segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: first.offset),
             end: found.offset + UInt64(header.frameLength), lost: lost, fault: fault,

@@ -48,7 +48,7 @@ package struct SalvageReading: Sendable {
         foreign = catalog.segments.filter { $0.header.map { $0.identity != identity } ?? false }.map(\.name)
         catalog.segments = SalvageReading.inOrder(catalog.segments.filter { !foreign.contains($0.name) })
         for (index, segment) in catalog.segments.enumerated() {
-            let next = index + 1 < catalog.segments.count ? catalog.segments[index + 1].header : nil
+            let next = catalog.segments.successor(of: index)?.header
             try read(segment, of: storage, catalog, next?.ordinal == segment.ordinal + 1 ? next : nil, body)
         }
     }
@@ -78,7 +78,7 @@ package struct SalvageReading: Sendable {
         }
         segments.sort { ($0.first, $0.ordinal, $0.name) < ($1.first, $1.ordinal, $1.name) }
         for index in segments.indices {
-            let next = index + 1 < segments.count ? segments[index + 1].header : nil
+            let next = segments.successor(of: index)?.header
             segments[index].end = next?.ordinal == segments[index].ordinal + 1 ? next?.previousLength : nil
         }
         return segments
@@ -120,9 +120,8 @@ package struct SalvageReading: Sendable {
         var decoder = PayloadDecoder()
         let transaction = Transaction()
         var reading = self
-        try DamageWalk(storage, catalog).walk(
-            segment, through: min(segment.end ?? segment.size, segment.size), before: successor
-        ) { found throws(LogError) in
+        try DamageWalk(storage, catalog).walk(segment, through: segment.reach, before: successor) {
+            found throws(LogError) in
             reading.attested = max(reading.attested, found.header.durableThrough)
             let payload = decoder.payload(of: found.header, stored: found.stored)
             switch found.header.knownKind {

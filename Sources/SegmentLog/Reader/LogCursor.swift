@@ -262,8 +262,7 @@ public struct LogCursor: ~Copyable {
         default:
             return false
         }
-        let last = header.firstSequence.advanced(by: UInt64(header.recordCount))
-        if header.knownKind == .data && last <= firstWanted {
+        if header.knownKind == .data && header.nextSequence <= firstWanted {
             assembler.reset()
             return false
         }
@@ -288,9 +287,7 @@ public struct LogCursor: ~Copyable {
 
     private func corrupt(_ header: FrameHeader, at offset: UInt64, _ fault: RecordFault) -> LogError {
         segments[current].damage(
-            at: offset, length: UInt64(header.frameLength),
-            records: SequenceRange(first: header.firstSequence, count: UInt64(header.recordCount)),
-            reason: fault.reason
+            at: offset, length: UInt64(header.frameLength), records: header.records, reason: fault.reason
         ).error
     }
 

@@ -15,6 +15,9 @@ package struct LogCatalog: Sendable {
         /// Where the segment ends according to its successor; nil for the last one.
         package var end: UInt64?
 
+        /// Where its bytes end: where its successor says, or where its file ends if that is shorter.
+        package var reach: UInt64 { min(end ?? size, size) }
+
         /// Returns damage in it, at an offset of its file.
         package func damage(
             at offset: UInt64 = 0, length: UInt64 = 0, records: SequenceRange? = nil, reason: String,
@@ -288,6 +291,11 @@ package struct LogCatalog: Sendable {
     private mutating func report(_ segment: Segment, _ reason: String) {
         damage.append(segment.damage(length: segment.size, reason: reason))
     }
+}
+
+extension [LogCatalog.Segment] {
+    /// Returns the segment after the one at an index; nil if that is the last.
+    package func successor(of index: Int) -> LogCatalog.Segment? { dropFirst(index + 1).first }
 }
 
 extension LogStorage {

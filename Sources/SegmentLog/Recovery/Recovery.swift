@@ -39,7 +39,7 @@ package struct Recovery {
         let file = try callStorage { () throws(StorageError) in try storage.openForWriting(last.name, create: false) }
         let window = FileWindow(file, name: last.name)
         let scan = try TailScan(window, header, head: catalog.head)
-        if case .corrupt = scan.verdict, let damage = scan.damage(in: last, size: last.size) { throw damage.error }
+        if case .corrupt = scan.verdict, let damage = scan.damage(in: last) { throw damage.error }
         let epoch = scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
         return try callStorage { () throws(StorageError) in
@@ -110,8 +110,8 @@ package struct Recovery {
 
 extension TailScan {
     /// Returns the damage that the scan found at the end of a segment, or nil if it ends cleanly.
-    package func damage(in segment: LogCatalog.Segment, size: UInt64) -> LogDamage? {
-        let length = size - min(size, tail.offset)
+    package func damage(in segment: LogCatalog.Segment) -> LogDamage? {
+        let length = segment.size - min(segment.size, tail.offset)
         switch verdict {
         case .clean:
             return nil
