@@ -26,36 +26,14 @@ extension LogInspection {
     package func checkpoints() throws(LogError) -> [Found<CheckpointEntry>] {
         let catalog = try LogInspection.retryingMissingFiles { () throws(LogError) in try LogCatalog(storage) }
         var found: [Found<CheckpointEntry>] = []
-        for through in catalog.checkpoints {
-            let name = FileName.checkpoint(through: through)
-            do throws(LogError) {
-                found.append(.item(try checkpoint(through, name, catalog)))
-            } catch {
-                // A newer one may have replaced it in the meantime.
-                if error.isNotFound { continue }
-                // What can't be read at the moment may be intact.
-                guard !error.isRefusal else { throw error }
-                found.append(
-                    .damage(
-                        LogDamage(
-                            file: name, reason: error.message, remedy: error.code == .storeNewer ? .upgrade : .rebuild))
-                )
-            }
+        try catalog.verifyCheckpoints(in: storage) { checkpoint throws(LogError) in
+            let entry = CheckpointEntry(
+                through: checkpoint.through, file: checkpoint.name, blocks: try checkpoint.blocks().count,
+                fileSize: .bytes(checkpoint.size), noteLength: checkpoint.note.count)
+            found.append(.item(entry))
+        } damage: { damage in
+            found.append(.damage(damage))
         }
         return found
-    }
-
-    private func checkpoint(
-        _ through: SequenceNumber, _ name: String, _ catalog: LogCatalog
-    ) throws(LogError) -> CheckpointEntry {
-        let checkpoint = try Checkpoint.open(storage, through: through, identity: catalog.identity)
-        try checkpoint.verify()
-        let file = try storage.reading(name)
-        defer { file.close() }
-        let size: UInt64
-        do throws(StorageError) { size = try file.size() } catch { throw LogError(error) }
-        return CheckpointEntry(
-            through: through, file: name, blocks: try checkpoint.blocks().count, fileSize: .bytes(size),
-            noteLength: checkpoint.note.count)
     }
 }

@@ -84,10 +84,7 @@ package struct LogInspection: Sendable {
             do throws(LogError) {
                 return try body()
             } catch {
-                guard read < maximumReads, error.code == .ioError, error.systemError == StorageError.notFoundNumber
-                else {
-                    throw error
-                }
+                guard read < maximumReads, error.isNotFound else { throw error }
             }
         }
         preconditionFailure("the loop above ends at its last read")

@@ -204,3 +204,27 @@ public final class Checkpoint: Sendable {
         }
     }
 }
+
+extension LogCatalog {
+    /// Verifies all checkpoints: calls `body` with each that is intact, and `damage` with what is wrong with another.
+    package func verifyCheckpoints(
+        in storage: any LogStorage, _ body: (Checkpoint) throws(LogError) -> Void, damage: (LogDamage) -> Void
+    ) throws(LogError) {
+        for through in checkpoints {
+            do throws(LogError) {
+                let checkpoint = try Checkpoint.open(storage, through: through, identity: identity)
+                try checkpoint.verify()
+                try body(checkpoint)
+            } catch {
+                // A writer has replaced it since the names were read.
+                if error.isNotFound { continue }
+                // What can't be read at the moment may be intact.
+                guard !error.isRefusal else { throw error }
+                damage(
+                    LogDamage(
+                        file: FileName.checkpoint(through: through), reason: error.message,
+                        remedy: error.code == .storeNewer ? .upgrade : .rebuild))
+            }
+        }
+    }
+}

@@ -117,7 +117,11 @@ public struct LogVerification: Sendable {
         for index in catalog.segments.indices {
             try check(index, catalog, deep, &report, visit)
         }
-        try checkCheckpoints(catalog, deep, &report)
+        try catalog.verifyCheckpoints(in: storage) { checkpoint in
+            report.checkpoints.append(checkpoint.through)
+        } damage: { damage in
+            report.damage.append(damage)
+        }
         return report
     }
 
@@ -152,24 +156,6 @@ public struct LogVerification: Sendable {
         report.records += walked.recordCount
         report.holes += walked.holes
         report.segments.append(walked.summary)
-    }
-
-    private func checkCheckpoints(_ catalog: LogCatalog, _ deep: Bool, _ report: inout LogReport) throws(LogError) {
-        for through in catalog.checkpoints {
-            do throws(LogError) {
-                try Checkpoint.open(storage, through: through, identity: catalog.identity).verify()
-                report.checkpoints.append(through)
-            } catch {
-                // A writer has replaced it since the names were read.
-                if error.isNotFound { continue }
-                // What can't be read at the moment may be intact.
-                guard !error.isRefusal else { throw error }
-                let name = FileName.checkpoint(through: through)
-                report.damage.append(
-                    LogDamage(
-                        file: name, reason: error.message, remedy: error.code == .storeNewer ? .upgrade : .rebuild))
-            }
-        }
     }
 }
 

@@ -56,9 +56,7 @@ package struct LogCatalog: Sendable {
             do throws(LogError) {
                 catalog = try LogCatalog(lookingAt: storage)
             } catch {
-                if attempt < 8, error.code == .ioError, error.systemError == StorageError.notFoundNumber {
-                    continue
-                }
+                if attempt < 8, error.isNotFound { continue }
                 throw error
             }
             let headNow = try LogCatalog.readHead(storage)
@@ -317,9 +315,4 @@ extension LogStorage {
     package func reading(_ name: String) throws(LogError) -> any ReadableFile {
         try callStorage { () throws(StorageError) in try openForReading(name) }
     }
-}
-
-extension StorageError {
-    /// ENOENT, the same number everywhere.
-    package static let notFoundNumber: Int32 = 2
 }

@@ -92,12 +92,10 @@ extension LogError {
     package static let absenceHint = "Create a log, or check the path."
 
     /// Whether the file does not exist.
-    package var isNotFound: Bool { systemError == StorageError.notFoundNumber }
+    package var isNotFound: Bool { systemError.map(StorageError.Kind.init(number:)) == .notFound }
 
     /// Whether a full disk is the cause.
-    package var isDiskFull: Bool {
-        code == .diskFull || systemError.map { StorageError.Kind(number: $0) == .diskFull } ?? false
-    }
+    package var isDiskFull: Bool { code == .diskFull || systemError.map(StorageError.Kind.init(number:)) == .diskFull }
 
     /// Whether the system rejected a call. The file itself may be intact.
     package var isRefusal: Bool { systemError != nil }
