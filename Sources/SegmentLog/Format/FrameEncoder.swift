@@ -32,8 +32,9 @@ package struct FrameEncoder {
         let room = UnsafeMutableRawBufferPointer(rebasing: frame[Format.frameHeaderLength...])
         var header = header
         var (codec, stored) = store(payload, compressed: compressed, saving, into: room)
-        if FrameEncoder.needsMask(room[..<stored]) {
-            if FrameEncoder.mustNotBeMasked(room[..<stored]) {
+        let unmasked = UnsafeRawBufferPointer(rebasing: room[..<stored])
+        if RuleZ.hasLongZeroRun(unmasked) {
+            if RuleZ.hasLongMaskRun(unmasked) {
                 (codec, stored) = (.lz4, RunLengthBlocks.compress(payload, into: room))
             } else {
                 RuleZ.mask(UnsafeMutableRawBufferPointer(rebasing: room[..<stored]))
@@ -49,15 +50,6 @@ package struct FrameEncoder {
         finish(frame, header)
         buffer.advance(by: header.frameLength)
         return header
-    }
-
-    private static func needsMask(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
-        RuleZ.hasLongZeroRun(UnsafeRawBufferPointer(rebasing: stored))
-    }
-
-    /// Returns whether masking would create a long run of zeros.
-    private static func mustNotBeMasked(_ stored: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
-        RuleZ.hasLongMaskRun(UnsafeRawBufferPointer(rebasing: stored))
     }
 
     private mutating func store(

@@ -51,12 +51,7 @@ extension Appender {
         let hole = HolePayload(chainAfter: nil, recordCount: count)
         payload.truncate(to: 0)
         hole.encode(into: payload)
-        var frame = FrameHeader(kind: .hole, firstSequence: tail.next)
-        frame.chain = tail.chain
-        frame.durableLag = UInt32(clamping: tail.next.previous.rawValue - durableThrough.rawValue)
-        tail.step(
-            over: encoder.encode(frame, payload: payload.bytes, compressed: false, into: unsynced), time: nil,
-            hole: hole)
+        encode(FrameHeader(kind: .hole, firstSequence: tail.next), compressed: false, hole: hole)
         do throws(StorageError) {
             try writeOut(zeroingAhead: false)
         } catch {

@@ -42,17 +42,10 @@ extension Appender {
         let seal = SealPayload(
             indexOffset: records.offset, lastSequence: records.next.previous, recordCount: records.recordCount,
             firstTime: records.firstTime, lastTime: records.recordCount == 0 ? WallTime(rawValue: 0) : records.lastTime)
-        encodeSeal(seal)
-    }
-
-    /// Encodes the seal uncompressed: its frame has a fixed size, so that it can be found from the file's end.
-    private func encodeSeal(_ seal: SealPayload) {
         payload.truncate(to: 0)
         seal.encode(into: payload)
-        var frame = FrameHeader(kind: .seal, firstSequence: tail.next)
-        frame.chain = tail.chain
-        frame.durableLag = UInt32(clamping: tail.next.previous.rawValue - durableThrough.rawValue)
-        tail.step(over: encoder.encode(frame, payload: payload.bytes, compressed: false, into: unsynced), time: nil)
+        // Uncompressed: the frame has a fixed size, so that it can be found from the file's end.
+        encode(FrameHeader(kind: .seal, firstSequence: tail.next), compressed: false)
     }
 
     /// Begins the segment after a sealed one.

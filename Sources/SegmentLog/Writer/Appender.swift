@@ -189,7 +189,7 @@ package final class Appender {
     private func encode(_ group: some Collection<Commit>) throws(StorageError) -> [SequenceRange] {
         let time = max(clock.now(), tail.lastTime)
         var ranges: [SequenceRange] = []
-        var packed = PackedFrame(first: tail.next)
+        var packed = PackedFrame()
         startPayload(time)
         for commit in group {
             let batch = commit.batch
@@ -205,7 +205,7 @@ package final class Appender {
                 packed.count += batch.count
             } else {
                 try encodeLarge(batch, time)
-                packed = PackedFrame(first: tail.next)
+                packed = PackedFrame()
             }
         }
         try flush(&packed, time)
@@ -214,7 +214,6 @@ package final class Appender {
 
     /// Records waiting in `payload` for their frame.
     struct PackedFrame {
-        var first: SequenceNumber
         var count = 0
         var flags: FrameFlags = []
     }
@@ -228,7 +227,7 @@ package final class Appender {
         if packed.count > 0 {
             try emit(.data, count: packed.count, flags: packed.flags, time: time)
         }
-        packed = PackedFrame(first: tail.next)
+        packed = PackedFrame()
         startPayload(time)
     }
 
@@ -236,8 +235,7 @@ package final class Appender {
     private func encodeLarge(_ batch: RecordBatch, _ time: WallTime) throws(StorageError) {
         let wire = batch.wire
         var offset = 0
-        var done = 0
-        var packed = PackedFrame(first: tail.next)
+        var packed = PackedFrame()
         while offset < wire.count {
             let (length, prefix) = RecordBatch.length(in: wire, at: offset)
             let whole = prefix + length
@@ -249,15 +247,13 @@ package final class Appender {
                 packed.flags = .continuesFromPrevious
             }
             if whole + 8 > Format.frameTarget {
-                let isFirst = done == 0
-                try emitFragments(wire, offset..<offset + whole, isFirst: isFirst, time)
+                try emitFragments(wire, offset..<offset + whole, isFirst: offset == 0, time)
                 packed.flags = .continuesFromPrevious
             } else {
                 wire.withUnsafeBytes { payload.append($0.slice(offset, whole)) }
             }
             packed.count += 1
             offset += whole
-            done += 1
         }
         try flush(&packed, time)
     }
@@ -286,7 +282,8 @@ package final class Appender {
         var frame = FrameHeader(kind: kind, firstSequence: tail.next)
         frame.recordCount = UInt16(count)
         frame.flags = flags
-        step(encode: frame, time: time)
+        encode(frame, compressed: configuration.compresses, time: time)
+        statistics.frames += 1
         if configuration.usesDictionary, kind == .data { recent.append(payload.bytes.slice(8, payload.count - 8)) }
         if mayStream && unsynced.count > Appender.unsyncedLimit {
             try writeOut(zeroingAhead: false)
@@ -299,18 +296,18 @@ package final class Appender {
     func encodeControl(_ kind: FrameKind, _ fill: (ByteBuffer) -> Void) {
         payload.truncate(to: 0)
         fill(payload)
-        step(encode: FrameHeader(kind: kind, firstSequence: tail.next), time: nil)
+        encode(FrameHeader(kind: kind, firstSequence: tail.next), compressed: configuration.compresses)
+        statistics.frames += 1
     }
 
-    private func step(encode frame: FrameHeader, time: WallTime?) {
+    /// Encodes what is in `payload` as the next frame.
+    func encode(_ frame: FrameHeader, compressed: Bool, time: WallTime? = nil, hole: HolePayload? = nil) {
         var frame = frame
         frame.chain = tail.chain
         let lag = frame.firstSequence.rawValue - 1 - min(durableThrough.rawValue, frame.firstSequence.rawValue - 1)
         frame.durableLag = UInt32(clamping: lag)
-        let done = encoder.encode(
-            frame, payload: payload.bytes, compressed: configuration.compresses, into: unsynced)
-        tail.step(over: done, time: time)
-        statistics.frames += 1
+        let done = encoder.encode(frame, payload: payload.bytes, compressed: compressed, into: unsynced)
+        tail.step(over: done, time: time, hole: hole)
     }
 
     // MARK: Writing
