@@ -38,6 +38,17 @@ struct FileIdentity: Hashable, Sendable {
         }
         self.init(status)
     }
+
+    /// Returns whether a path leads to this file; a relative path begins at `base`.
+    func isFound(at path: String, in base: Int32 = AT_FDCWD, name: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try FileIdentity(path, in: base, name: name) == self
+        } catch {
+            // The path leads nowhere, as opposed to another error.
+            if error.kind == .notFound || error.kind == .notADirectory || error.number == ELOOP { return false }
+            throw error
+        }
+    }
 }
 
 /// A directory that is kept open.
@@ -65,12 +76,7 @@ final class POSIXDirectory: Sendable {
 
     /// Returns whether the path still leads to this directory.
     func isInPlace() throws(StorageError) -> Bool {
-        do throws(StorageError) {
-            return try FileIdentity(path, name: path) == identity
-        } catch {
-            if error.isMissing { return false }
-            throw error
-        }
+        try identity.isFound(at: path, name: path)
     }
 
     private static func absolute(_ path: String) throws(StorageError) -> String {
@@ -79,9 +85,4 @@ final class POSIXDirectory: Sendable {
         defer { free(current) }
         return String(cString: current) + "/" + path
     }
-}
-
-extension StorageError {
-    /// Whether the path leads nowhere, as opposed to another error.
-    var isMissing: Bool { kind == .notFound || kind == .notADirectory || number == ELOOP }
 }

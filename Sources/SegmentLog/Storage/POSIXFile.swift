@@ -29,8 +29,7 @@ final class POSIXFile: WritableFile {
 
     func size() throws(StorageError) -> UInt64 {
         var status = stat()
-        let number = withDescriptor { fstat($0, &status) == 0 ? 0 : errno }
-        try check(number, "size")
+        try call("size") { fstat($0, &status) == 0 ? 0 : errno }
         return UInt64(max(0, status.st_size))
     }
 
@@ -51,11 +50,10 @@ final class POSIXFile: WritableFile {
             return 0
         }
         var count = 0
-        let number = withDescriptor { descriptor in
+        try call("read") { descriptor in
             count = retrying { pread(descriptor, base, min(buffer.count, POSIXFile.largestPiece), offset) }
             return count >= 0 ? 0 : errno
         }
-        try check(number, "read")
         return count
     }
 
@@ -63,11 +61,10 @@ final class POSIXFile: WritableFile {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return 0 }
         guard let offset = off_t(exactly: offset) else { throw failure(EFBIG, "write") }
         var count = 0
-        let number = withDescriptor { descriptor in
+        try call("write") { descriptor in
             count = retrying { pwrite(descriptor, base, min(bytes.count, POSIXFile.largestPiece), offset) }
             return count >= 0 ? 0 : errno
         }
-        try check(number, "write")
         // Nothing written and no error: a full disk is the only known cause, and a caller must not retry for ever.
         guard count > 0 else { throw failure(ENOSPC, "write") }
         return count
@@ -75,14 +72,11 @@ final class POSIXFile: WritableFile {
 
     func resize(to size: UInt64) throws(StorageError) {
         guard let size = off_t(exactly: size) else { throw failure(EFBIG, "resize") }
-        let number = withDescriptor { descriptor in
-            retrying { ftruncate(descriptor, size) } == 0 ? 0 : errno
-        }
-        try check(number, "resize")
+        try call("resize") { descriptor in retrying { ftruncate(descriptor, size) } == 0 ? 0 : errno }
     }
 
     func sync(_ level: SyncLevel) throws(StorageError) {
-        try check(withDescriptor { PlatformSync.sync(descriptor: $0, level: level) }, "sync")
+        try call("sync") { PlatformSync.sync(descriptor: $0, level: level) }
     }
 
     func close() {
@@ -120,8 +114,10 @@ final class POSIXFile: WritableFile {
         #endif
     }
 
-    private func check(_ number: Int32, _ operation: String) throws(StorageError) {
-        guard number == 0 else { throw failure(number, operation) }
+    /// Makes a call that returns its error number, and throws its error.
+    private func call(_ operation: String, _ call: (Int32) -> Int32) throws(StorageError) {
+        let number = withDescriptor(call)
+        if number != 0 { throw failure(number, operation) }
     }
 
     private func failure(_ number: Int32, _ operation: String) -> StorageError {

@@ -131,12 +131,7 @@ extension POSIXStorage {
     /// Returns whether a name leads to a file, and the path to the directory that is held.
     func leads(_ name: String, to file: FileIdentity) throws(StorageError) -> Bool {
         if let directory, try !directory.isInPlace() { return false }
-        do throws(StorageError) {
-            return try FileIdentity(path(name), in: base, name: name) == file
-        } catch {
-            if error.isMissing { return false }
-            throw error
-        }
+        return try file.isFound(at: path(name), in: base, name: name)
     }
 
     private func open(
