@@ -91,7 +91,8 @@ public struct LogCursor: ~Copyable {
         throw first.missing(from: floor).error
     }
 
-    private static func collected(_ wanted: SequenceNumber, _ first: SequenceNumber) -> LogError {
+    /// Returns the error for a record that was collected.
+    static func collected(_ wanted: SequenceNumber, _ first: SequenceNumber) -> LogError {
         LogError(
             .collected, "record \(wanted) was collected: the log begins with \(first)",
             hint: "Start from a checkpoint, or from \(first).")

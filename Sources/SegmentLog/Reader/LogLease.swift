@@ -76,9 +76,7 @@ extension LogReader {
         // other.
         if let floor = try LogCatalog.readHead(storage).head?.floor, floor > sequence {
             lease.release()
-            throw LogError(
-                .collected, "record \(sequence) was collected: the log begins with \(floor)",
-                hint: "Start from a checkpoint, or from \(floor).")
+            throw LogCursor.collected(sequence, floor)
         }
         return lease
     }

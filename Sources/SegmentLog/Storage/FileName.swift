@@ -9,6 +9,7 @@ package enum FileName {
     package static let leases = "leases"
     /// The folder for changes of processes that follow the log's user.
     package static let tributaries = "tributaries"
+    static let folders = [quarantine, leases, tributaries]
     /// Marks a log that is being removed.
     package static let erasure = "ERASE"
     package static let temporarySuffix = ".tmp"
@@ -48,9 +49,7 @@ package enum FileName {
 
     /// Returns whether a directory that contains this name may be a log.
     package static func belongsToLog(_ name: String) -> Bool {
-        name == lock || name == head || name == erasure || name == quarantine || name == leases
-            || name == tributaries
-            || name.hasSuffix(temporarySuffix)
+        ([lock, head, erasure] + folders).contains(name) || name.hasSuffix(temporarySuffix)
             || parseSegment(name) != nil || parseCheckpoint(name) != nil
     }
 }

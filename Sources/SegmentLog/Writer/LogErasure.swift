@@ -7,8 +7,8 @@ package final class LogErasure {
     private let lock: any FileLock
 
     /// Takes the log's lock; throws if another process has the log open.
-    package init(_ storage: any LogStorage, clock: any LogClock = SystemClock()) throws(LogError) {
-        var creator = LogCreator(storage: storage, clock: clock)
+    package init(_ storage: any LogStorage) throws(LogError) {
+        var creator = LogCreator(storage: storage, clock: SystemClock())
         try creator.prepare(.never)
         self.storage = creator.storage
         lock = try creator.takeLock()
@@ -16,13 +16,7 @@ package final class LogErasure {
 
     deinit { lock.release() }
 
-    /// Removes the log, and other files of its directory whose names begin with the given ones.
-    package func run(with others: [String] = []) throws(LogError) {
-        try begin(with: others)
-        try finish()
-    }
-
-    /// Puts the mark in place.
+    /// Puts the mark in place. It names the log, and other files of its directory whose names begin with the given ones.
     package func begin(with others: [String]) throws(LogError) {
         let content = ByteBuffer(capacity: 1 << 12)
         Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
@@ -49,14 +43,11 @@ package final class LogErasure {
         try callStorage { () throws(StorageError) in
             let others = try names(in: storage)
             let all = try storage.names(in: "")
-            for directory in [FileName.quarantine, FileName.leases, FileName.tributaries] where all.contains(directory)
-            {
+            for directory in FileName.folders where all.contains(directory) {
                 for name in try storage.names(in: directory) { try storage.removeTree("\(directory)/\(name)") }
                 try storage.removeDirectory(directory)
             }
-            let kept = [
-                FileName.lock, FileName.erasure, FileName.quarantine, FileName.leases, FileName.tributaries,
-            ]
+            let kept = FileName.folders + [FileName.lock, FileName.erasure]
             for name in all where !kept.contains(name) {
                 guard FileName.belongsToLog(name) || others.contains(where: { name.hasPrefix($0) }) else { continue }
                 try storage.remove(name)
