@@ -15,28 +15,43 @@ public final class Checkpoint: Sendable {
     private let seed: UInt32
     private let frameCount: UInt64
     private let headerSum: UInt32
-    private let end: UInt64
+    /// The size of its file in bytes.
+    package let size: UInt64
 
-    private init(
-        through: SequenceNumber, footer: SegmentIndex, note: [UInt8], file: any ReadableFile, name: String,
-        seed: UInt32, end: UInt64
-    ) {
+    /// Opens the checkpoint in a file.
+    init(
+        _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity, file name: String
+    ) throws(LogError) {
+        let file = try storage.reading(name)
+        let window = FileWindow(file, name: name, capacity: 1 << 16)
+        let start = try window.bytes(at: 0, Format.segmentHeaderLength)
+        let header: SegmentHeader
+        do throws(SegmentHeader.Refusal) {
+            header = try SegmentHeader(start, role: .checkpoint)
+        } catch {
+            throw Checkpoint.damaged(name, 0, error.sentence)
+        }
+        guard header.identity == identity, header.sequence == through else {
+            throw Checkpoint.damaged(name, 0, "it belongs to another log or was renamed")
+        }
+        let size = try callStorage { () throws(StorageError) in try file.size() }
+        guard let footer = try SegmentIndex(window, seed: identity.seed, end: size),
+            footer.seal.lastSequence == through,
+            let note = footer.index.note, note.through == through
+        else { throw Checkpoint.damaged(name, size, "its end can't be read") }
         self.through = through
-        self.note = note
+        self.note = note.bytes
         self.file = file
         self.name = name
-        self.seed = seed
+        self.size = size
+        seed = identity.seed
         frameCount = footer.index.frameCount
         headerSum = footer.index.headerSum
-        self.end = end
     }
 
     deinit {
         file.close()
     }
-
-    /// The size of its file in bytes.
-    package var size: UInt64 { end }
 
     /// Returns the checkpoints of a log, newest first, each by the last record it covers.
     public static func list(_ storage: any LogStorage) throws(LogError) -> [SequenceNumber] {
@@ -70,31 +85,7 @@ public final class Checkpoint: Sendable {
     public static func open(
         _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity
     ) throws(LogError) -> Checkpoint {
-        try open(storage, through: through, identity: identity, file: FileName.checkpoint(through: through))
-    }
-
-    static func open(
-        _ storage: any LogStorage, through: SequenceNumber, identity: LogIdentity, file name: String
-    ) throws(LogError) -> Checkpoint {
-        let file = try storage.reading(name)
-        let window = FileWindow(file, name: name, capacity: 1 << 16)
-        let start = try window.bytes(at: 0, Format.segmentHeaderLength)
-        let header: SegmentHeader
-        do throws(SegmentHeader.Refusal) {
-            header = try SegmentHeader(start, role: .checkpoint)
-        } catch {
-            throw damaged(name, 0, error.sentence)
-        }
-        guard header.identity == identity, header.sequence == through else {
-            throw damaged(name, 0, "it belongs to another log or was renamed")
-        }
-        let size = try callStorage { () throws(StorageError) in try file.size() }
-        guard let footer = try SegmentIndex(window, seed: identity.seed, end: size),
-            footer.seal.lastSequence == through,
-            let note = footer.index.note, note.through == through
-        else { throw damaged(name, size, "its end can't be read") }
-        return Checkpoint(
-            through: through, footer: footer, note: note.bytes, file: file, name: name, seed: identity.seed, end: size)
+        try Checkpoint(storage, through: through, identity: identity, file: FileName.checkpoint(through: through))
     }
 
     private static func damaged(_ name: String, _ offset: UInt64, _ reason: String) -> LogError {
@@ -187,7 +178,7 @@ public final class Checkpoint: Sendable {
         while true {
             switch try walker.next() {
             case .fault(let fault):
-                guard walker.offset == end, count == frameCount, sum == headerSum else {
+                guard walker.offset == size, count == frameCount, sum == headerSum else {
                     throw Checkpoint.damaged(name, walker.offset, fault.reason)
                 }
                 return

@@ -117,7 +117,7 @@ public struct CheckpointWriter: ~Copyable {
             file.close()
         }
         // Verified before the rename, because it may replace an intact checkpoint.
-        try Checkpoint.open(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
+        try Checkpoint(writer.storage, through: through, identity: writer.identity, file: temporary).verify()
         // The directory may have been replaced while the file was written.
         try writer.use { _ in }
         try writer.storage.putInPlace(temporary, as: FileName.checkpoint(through: through))
