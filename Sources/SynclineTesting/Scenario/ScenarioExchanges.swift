@@ -17,23 +17,17 @@ struct ScenarioNames {
     }
 }
 
-/// The response, and what happens before it.
-struct ScenarioAnswer {
-    var response: HTTPResponse?
-    var during: [Scenario.Step]
-}
-
 struct ScenarioExchange {
     private let request: Value
-    let answer: ScenarioAnswer
+    /// What happens before the response.
+    let during: [Scenario.Step]
+    /// Nil for a closed connection.
+    private(set) var response: HTTPResponse?
 
     init(_ value: Value) throws {
         request = value[member: "request"] ?? .object([])
-        let during = try (value[member: "during"]?.elements ?? []).map { try Scenario.Step($0) }
-        guard value[member: "drop"] != .bool(true), let told = value[member: "response"] else {
-            answer = ScenarioAnswer(response: nil, during: during)
-            return
-        }
+        during = try (value[member: "during"]?.elements ?? []).map { try Scenario.Step($0) }
+        guard value[member: "drop"] != .bool(true), let told = value[member: "response"] else { return }
         guard case .integer(let status)? = told[member: "status"] else {
             throw ScenarioFailure("a response has a status")
         }
@@ -47,7 +41,7 @@ struct ScenarioExchange {
             response.body = Array(body.json.utf8)
             response.headers.append(HTTPHeader("Content-Type", "application/json"))
         }
-        answer = ScenarioAnswer(response: response, during: during)
+        self.response = response
     }
 
     /// Throws if the request is not the expected one.
@@ -60,7 +54,9 @@ struct ScenarioExchange {
         }
         for header in request[member: "headers"]?.objectMembers ?? [] {
             let expected = header.value.text ?? ""
-            guard let value = found.header(header.name) else { throw ScenarioFailure("no header \(header.name)") }
+            guard let value = found.headers.value(header.name) else {
+                throw ScenarioFailure("no header \(header.name)")
+            }
             if expected.hasPrefix("$") {
                 guard names.accept(value, for: expected) else {
                     throw ScenarioFailure("the header \(header.name) is \(value), which \(expected) does not stand for")
@@ -70,7 +66,7 @@ struct ScenarioExchange {
             }
         }
         for header in request[member: "absentHeaders"]?.elements ?? [] {
-            guard let name = header.text, found.header(name) != nil else { continue }
+            guard let name = header.text, found.headers.contains(name) else { continue }
             throw ScenarioFailure("there is a header \(name)")
         }
         if let body = request[member: "body"], !body.isNull {
@@ -87,18 +83,16 @@ struct ScenarioExchange {
 }
 
 extension HTTPRequest {
-    func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
-    }
-
     /// Throws if the request lacks what every request has.
     func checkForm(_ server: ServerProtocol) throws {
         let version = server == .zumo2 ? "2.0.0" : "3.0.0"
-        guard header("ZUMO-API-VERSION") == version else { throw ScenarioFailure("no version \(version) in a request") }
-        if body != nil, header("Content-Type") != "application/json" {
+        guard headers.value("ZUMO-API-VERSION") == version else {
+            throw ScenarioFailure("no version \(version) in a request")
+        }
+        if body != nil, headers.value("Content-Type") != "application/json" {
             throw ScenarioFailure("a body without its content type")
         }
-        if method != "GET", header("X-Syncline-Operation-Id") == nil {
+        if method != "GET", !headers.contains("X-Syncline-Operation-Id") {
             throw ScenarioFailure("a write without an operation id")
         }
     }

@@ -134,7 +134,9 @@ public actor ScenarioRunner {
                 Value.object([.init("table", .string(cursor.table)), .init("queryId", .string(cursor.queryID))])
             }
             try expect(found, value.elements, inOrder: false)
-        case "conflicts": try await expectConflicts(value)
+        case "conflicts":
+            let found = try await database.conflicts().map { Value($0) }
+            try expect(found, value.elements, inOrder: false)
         case "push": try await push(value)
         case "pull": try await pull(value)
         case "server": try setTable(value)
@@ -178,10 +180,7 @@ public actor ScenarioRunner {
         case "purge":
             let report = try await database.purge(
                 table: table(value), filter: filter(value), force: value[member: "force"] == .bool(true))
-            for (name, found) in [("removed", report.removed), ("dropped", report.dropped)] {
-                guard let expected = value[member: name], expected != .integer(Int64(found)) else { continue }
-                throw ScenarioFailure("\(name) \(found), expected \(expected.json)")
-            }
+            try expectCounts(value, ["removed": report.removed, "dropped": report.dropped])
         default:
             let operations = value[member: "operations"]?.elements ?? []
             try await database.transaction { transaction in
@@ -213,8 +212,8 @@ public actor ScenarioRunner {
             throw error
         }
         if let code { throw ScenarioFailure("succeeded, expected \(code)") }
-        if case .integer(let top)? = value[member: "top"] { query.top = Int(top) }
-        if case .integer(let skip)? = value[member: "skip"] { query.skip = Int(skip) }
+        query.top = number(value, "top")
+        query.skip = number(value, "skip") ?? 0
         query.select = value[member: "select"]?.elements.compactMap(\.text)
         let found = try await database.table(query.table).query(query).rows.map { Value($0, selecting: query.select) }
         if let select = query.select {
@@ -234,11 +233,23 @@ public actor ScenarioRunner {
         throw ScenarioFailure("found \(Value.array(found).json), expected \(Value.array(expected).json)")
     }
 
+    func expectCounts(_ value: Value, _ found: KeyValuePairs<String, Int>) throws {
+        for (name, found) in found {
+            guard let expected = value[member: name], expected != .integer(Int64(found)) else { continue }
+            throw ScenarioFailure("\(name) \(found), expected \(expected.json)")
+        }
+    }
+
     func table(_ value: Value) throws -> String { try text(value, "table") }
 
     func text(_ value: Value, _ name: String) throws -> String {
         guard let text = value[member: name]?.text else { throw ScenarioFailure("the step names no \(name)") }
         return text
+    }
+
+    func number(_ value: Value, _ name: String) -> Int? {
+        guard case .integer(let number)? = value[member: name] else { return nil }
+        return Int(number)
     }
 
     func filter(_ value: Value) throws -> FilterExpression? {
