@@ -221,7 +221,9 @@ let package = Package(
         .testTarget(
             name: "SegmentLogTests",
             // The executable is started, stopped and killed by the tests.
-            dependencies: ["ChildProcesses", "SegmentLog", "SynclineGround", "SynclineTesting", "log-process"],
+            dependencies: [
+                "CChecksum", "ChildProcesses", "SegmentLog", "SynclineGround", "SynclineTesting", "log-process",
+            ],
             exclude: ["Golden"],
             swiftSettings: settings
         ),

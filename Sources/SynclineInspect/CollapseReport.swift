@@ -33,19 +33,16 @@ extension StateReader {
             if rows.contains(change.rowKey) { chains[change.rowKey, default: []].append((position, change)) }
             return true
         }
-        var reports: [CollapsedOperation] = []
-        for operation in operations {
+        return try operations.map { operation throws(StateError) in
             let changes = (chains[operation.rowKey] ?? []).filter { position, change in
                 operation.isFrozen ? change.isFrozen : !change.isFrozen
             }
             let pending = try entry(key: operation.rowKey)?.pending
-            reports.append(
-                CollapsedOperation(
-                    operation: operation, fields: try PushPlan.fields(of: operation, self),
-                    changes: CollapsedChange.list(changes, only: pending?.overlay.columns ?? []),
-                    place: operation.placeReason(first: changes.first?.0)))
+            return CollapsedOperation(
+                operation: operation, fields: try PushPlan.fields(of: operation, self),
+                changes: CollapsedChange.list(changes, only: pending?.overlay.columns ?? []),
+                place: operation.placeReason(first: changes.first?.0))
         }
-        return reports
     }
 }
 
@@ -66,10 +63,9 @@ extension CollapsedChange {
 }
 
 extension PlannedOperation {
-    private var operationWaits: Bool { state == .conflict || state == .parked }
-
     fileprivate func placeReason(first: Position?) -> String {
-        if isFrozen { return maybeSent || !operationWaits ? "where it was sent" : "where it waits for a decision" }
+        let waits = state == .conflict || state == .parked
+        if isFrozen { return maybeSent || !waits ? "where it was sent" : "where it waits for a decision" }
         return position == first || first == nil
             ? "at its first change" : "at its last change: a row was inserted between its first and its last"
     }

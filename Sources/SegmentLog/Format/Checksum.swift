@@ -48,8 +48,3 @@ extension LogIdentity {
         self.init(high: bytes.number(at: offset), low: bytes.number(at: offset + 8))
     }
 }
-
-/// The implementation for machines without the CRC instruction; a test compares the two.
-package func crc32cPortable(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-    cchecksum_crc32c_portable(0, bytes.baseAddress, bytes.count)
-}
