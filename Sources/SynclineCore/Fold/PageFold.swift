@@ -159,12 +159,6 @@ extension PendingRow {
 }
 
 extension Row {
-    /// Whether both describe the same state of the row: the same version or, without versions, the same content.
-    package func isSameState(as other: Row) -> Bool {
-        if let version = versionValue, !version.isNull { return version == other.versionValue }
-        return self == other
-    }
-
     /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
     func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
         members.filter { mine in

@@ -1,8 +1,6 @@
 // The operations that a push would send now, in order: the journal's changes, collapsed row by row. Only reads the
 // state.
 
-import SynclineGround
-
 /// An operation of the plan.
 public struct PlannedOperation: Hashable, Sendable {
     /// The state of an operation.
@@ -195,15 +193,5 @@ extension RowEntry? {
     package var operationCount: Int {
         guard let pending = self?.pending else { return 0 }
         return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
-    }
-}
-
-extension RowKey {
-    package init(malformed key: [UInt8]) throws(StateError) {
-        do throws(MalformedBytes) {
-            self = try key.withBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
-        } catch {
-            throw .malformed("a row's key")
-        }
     }
 }

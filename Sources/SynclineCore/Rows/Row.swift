@@ -54,6 +54,12 @@ public struct Row: Sendable {
         shape.versionPlace.map { place in withView { $0.value(at: place) } }
     }
 
+    /// Whether both describe the same state of the row: the same version or, without versions, the same content.
+    package func isSameState(as other: Row) -> Bool {
+        if let version = versionValue, !version.isNull { return version == other.versionValue }
+        return self == other
+    }
+
     /// All columns with their values.
     public var members: [Value.Member] {
         withView { view in

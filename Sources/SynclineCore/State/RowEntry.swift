@@ -4,12 +4,6 @@
 
 package import SynclineGround
 
-/// What a change does to a row, or an operation sends.
-public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {
-    /// One of the three.
-    case insert, update, delete
-}
-
 package struct RowEntry: Hashable, Sendable {
     /// The spelling of the id, if the key does not have it.
     package var spelling: String?

@@ -11,7 +11,7 @@
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other string.
 // Within a form, keys sort like ids.
 
-package import SynclineGround
+import SynclineGround
 
 enum Keyspace {
     static let shapes: UInt8 = 1
@@ -25,48 +25,7 @@ enum Keyspace {
     static var journal: UInt8 { KeyFilter.uncovered }
 }
 
-/// The place of a change: its event and its index in the event. Positions order the outbox.
-package struct Position: Hashable, Comparable, Sendable {
-    package var event: UInt64
-    package var index: UInt32
-
-    package init(event: UInt64, index: UInt32 = 0) {
-        self.event = event
-        self.index = index
-    }
-
-    package static func < (left: Self, right: Self) -> Bool {
-        (left.event, left.index) < (right.event, right.index)
-    }
-
-    /// Calls `body` with the key of the change here.
-    func withJournalKey<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(byteCount: 13, alignment: 8) { key in
-            key.storeBytes(of: Keyspace.journal, as: UInt8.self)
-            key.storeBytes(of: event.bigEndian, toByteOffset: 1, as: UInt64.self)
-            key.storeBytes(of: index.bigEndian, toByteOffset: 9, as: UInt32.self)
-            return body(UnsafeRawBufferPointer(key))
-        }
-    }
-
-    /// After every change of an event: where the event stores what applies to all of them.
-    static func end(of event: UInt64) -> Position { Position(event: event, index: .max) }
-}
-
-/// How ids that differ only in the case of ASCII letters are compared.
-public enum IDComparison: UInt8, Sendable {
-    /// They are different rows.
-    case exact
-    /// They are the same row.
-    case ignoreCase
-}
-
 extension ByteWriter {
-    package mutating func append(position: Position) {
-        append(varint: position.event)
-        append(varint: UInt64(position.index))
-    }
-
     mutating func append(journalKey position: Position) {
         append(Keyspace.journal)
         append(ordered: position.event)
@@ -133,56 +92,6 @@ extension ByteWriter {
             append(3)
             append(id)
         }
-    }
-}
-
-extension ByteReader {
-    package mutating func position() throws(MalformedBytes) -> Position {
-        let event = try varint()
-        let index = try varint()
-        guard index <= UInt64(UInt32.max) else { throw MalformedBytes() }
-        return Position(event: event, index: UInt32(index))
-    }
-}
-
-/// The content of a row's key.
-package struct RowKey: Hashable, Sendable {
-    package var table: String
-    package var id: String
-
-    package init(table: String, id: String) {
-        self.table = table
-        self.id = id
-    }
-
-    /// The key of a row in the state.
-    package static func bytes(_ table: String, _ id: String, _ comparison: IDComparison) -> [UInt8] {
-        var writer = ByteWriter()
-        var (table, id) = (table, id)
-        table.withUTF8 { table in id.withUTF8 { writer.append(rowKey: Bytes(table), id: Bytes($0), comparison) } }
-        return writer.bytes
-    }
-
-    /// The forms of an id in a key.
-    package static let forms: [UInt8] = [1, 2, 3]
-
-    /// What the keys of a table's rows have in common.
-    static func prefix(_ table: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(table.utf8.count + 2)
-        bytes.append(Keyspace.rows)
-        bytes.append(contentsOf: table.utf8)
-        bytes.append(0)
-        return bytes
-    }
-
-    static func prefixLength(_ table: String) -> Int { table.utf8.count + 2 }
-
-    /// Splits a key of the state into its parts.
-    package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
-        guard key.first == Keyspace.rows, let end = key.dropFirst().firstIndex(of: 0) else { throw MalformedBytes() }
-        table = String(decoding: UnsafeRawBufferPointer(rebasing: key[1..<end]), as: UTF8.self)
-        id = try RowKey.id(in: key, skipping: end + 1)
     }
 }
 
