@@ -243,13 +243,6 @@ extension HTTPRequest {
         return url[..<colon] + "://" + host
     }
 
-    static func isHost(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 10 || [0x2d, 0x2e, 0x5b, 0x5d, 0x5f].contains(byte)
-            }
-    }
-
     /// The path in URL encoding.
     var pathText: String {
         var path = self

@@ -338,14 +338,3 @@ final class SQLStore: TableStore {
         }
     }
 }
-
-extension SQLDialect {
-    /// A transaction that sees one moment.
-    var beginReading: String {
-        self == .sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    }
-
-    var beginWriting: String {
-        self == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN ISOLATION LEVEL READ COMMITTED"
-    }
-}

@@ -113,6 +113,15 @@ enum SQLDialect: Hashable, Sendable {
         name.quoted(by: "\"")
     }
 
+    /// A transaction that sees one moment.
+    var beginReading: String {
+        self == .sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    }
+
+    var beginWriting: String {
+        self == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN ISOLATION LEVEL READ COMMITTED"
+    }
+
     /// PostgreSQL is told the type, so that it does not infer it from the context.
     func placeholder(_ number: Int, for value: SQLValue) -> String {
         switch self {
