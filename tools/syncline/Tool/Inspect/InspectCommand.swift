@@ -194,12 +194,6 @@ extension TextStyle {
     }
 }
 
-extension String {
-    func padded(to columns: Int) -> String {
-        self + String(repeating: " ", count: max(1, columns - count))
-    }
-}
-
 extension WaitingChanges {
     fileprivate var json: JSONValue {
         ["process": .string(process), "files": .number(files), "changes": .number(changes)]

@@ -1,0 +1,16 @@
+// How durable a command line wants what it appends.
+
+import SegmentLog
+
+extension Durability {
+    static let names = ["durable", "ordered", "buffered"]
+
+    /// The level with a name that the parser has checked.
+    init(name: String) {
+        switch name {
+        case "ordered": self = .ordered
+        case "buffered": self = .buffered
+        default: self = .durable
+        }
+    }
+}
