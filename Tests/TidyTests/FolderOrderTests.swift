@@ -8,7 +8,7 @@ import Testing
         "SegmentLog": "Sources/SegmentLog", "SynclineCore": "Sources/SynclineCore",
         "SynclineWire": "Sources/SynclineWire", "Syncline": "Sources/Syncline",
         "SynclineSQL": "Sources/SynclineSQL", "SynclineServer": "Sources/SynclineServer",
-        "SynclineTool": "tools/syncline/Tool",
+        "SynclineTesting": "Sources/SynclineTesting", "SynclineTool": "tools/syncline/Tool",
     ]
     private static let flat = [
         "SynclineGround": "Sources/SynclineGround", "SynclineInspect": "Sources/SynclineInspect",
@@ -37,6 +37,23 @@ import Testing
         }
         let files = try #require(all.first { $0.module == module }).files
         for fault in order.faults(of: files, elsewhere: elsewhere) { Issue.record("\(fault)") }
+    }
+
+    @Test func `a module depends only on what is drawn below it`() throws {
+        let document = try String(contentsOf: Tree.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+        let order = try #require(FolderOrder(under: "## Modules", in: document))
+        let drawn = Set(order.lines.joined())
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Tree.root.appending(path: "Sources").path)
+        #expect(drawn == Set(folders.filter { !$0.hasPrefix(".") } + ["SynclineTool"]))
+        let manifest = try String(contentsOf: Tree.root.appending(path: "Package.swift"), encoding: .utf8)
+        // Each target begins a line of its own, with its name.
+        for target in manifest.split(separator: "\n        .") {
+            let names = target.matches(of: /"([-\w]+)"/).map { String($0.1) }
+            guard let name = names.first, drawn.contains(name) else { continue }
+            for other in drawn.intersection(names) where other != name {
+                #expect(order.isBelow(other, name), "\(name) depends on \(other), which is not drawn below it")
+            }
+        }
     }
 
     private let order = FolderOrder(picture: ["Upper · Side  what is wanted", "Lower"])
