@@ -34,24 +34,13 @@ enum TextForm: Hashable {
 
     /// Parses exactly the form that `text(of:)` writes.
     private static func milliseconds(_ utf8: UnsafeRawBufferPointer) -> Int64? {
-        func number(_ range: Range<Int>) -> Int64? {
-            var value: Int64 = 0
-            for index in range {
-                let digit = utf8[index] &- 0x30
-                if digit > 9 { return nil }
-                value = value * 10 + Int64(digit)
-            }
-            return value
-        }
         guard utf8[4] == 0x2d, utf8[7] == 0x2d, utf8[13] == 0x3a, utf8[16] == 0x3a, utf8[19] == 0x2e, utf8[23] == 0x5a,
-            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            let fraction = number(20..<23), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
-            second < 60
+            let year = utf8.decimal(in: 0..<4), let month = utf8.decimal(in: 5..<7), let day = utf8.decimal(in: 8..<10),
+            let hour = utf8.decimal(in: 11..<13), let minute = utf8.decimal(in: 14..<16),
+            let second = utf8.decimal(in: 17..<19), let fraction = utf8.decimal(in: 20..<23)
         else { return nil }
         let date = CivilDate(year: year, month: month, day: day)
-        guard date.exists else { return nil }
-        return ((date.daysSince1970 * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction
+        return date.seconds(hour: hour, minute: minute, second: second).map { $0 * 1000 + fraction }
     }
 
     static func text(ofMilliseconds milliseconds: Int64) -> String {

@@ -1,6 +1,8 @@
 // The functions and arithmetic of filters. Invalid operands (a null, a value of the wrong kind, a division by zero,
 // an overflow) give null, which matches no comparison.
 
+import SynclineGround
+
 enum FilterArithmetic {
     static func apply(_ arithmetic: FilterExpression.Arithmetic, _ left: Value, _ right: Value) -> Value {
         if case .integer(let left) = left, case .integer(let right) = right {

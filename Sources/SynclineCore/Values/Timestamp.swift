@@ -1,6 +1,8 @@
 // A date-time that remembers how it was written, so that a server's value is sent back unchanged: the number of
 // decimals, and whether it ended in Z, an offset, or nothing.
 
+import SynclineGround
+
 /// An instant, and the form it was written in.
 public struct Timestamp: Hashable, Sendable {
     /// An instant in the Gregorian calendar without leap seconds.
@@ -95,7 +97,7 @@ extension Timestamp: CustomStringConvertible {
 
     /// Parses the string's UTF-8.
     package init?(utf8: UnsafeBufferPointer<UInt8>) {
-        var scanner = DateScanner(bytes: utf8)
+        var scanner = DateScanner(bytes: UnsafeRawBufferPointer(utf8))
         guard let parsed = scanner.timestamp() else { return nil }
         self = parsed
     }
@@ -196,113 +198,5 @@ private struct FixedText {
             rest /= 10
         }
         count += length
-    }
-}
-
-/// A date of the proleptic Gregorian calendar.
-struct CivilDate: Hashable {
-    var year: Int64
-    var month: Int64
-    var day: Int64
-}
-
-extension CivilDate {
-    /// Counts in 400-year eras that begin on March 1, so that the leap day is an era's last.
-    init(daysSince1970 days: Int64) {
-        let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * shifted + 2) / 5 + 1
-        month = shifted < 10 ? shifted + 3 : shifted - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    var daysSince1970: Int64 {
-        let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, by: 400)
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
-    }
-
-    /// Whether the date exists.
-    var exists: Bool {
-        switch month {
-        case 4, 6, 9, 11: (1...30).contains(day)
-        case 2: (1...(isLeapYear ? 29 : 28)).contains(day)
-        default: (1...12).contains(month) && (1...31).contains(day)
-        }
-    }
-
-    private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-}
-
-func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-    let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-}
-
-/// Reads the parts of a date string, one after another.
-private struct DateScanner {
-    let bytes: UnsafeBufferPointer<UInt8>
-    var index = 0
-
-    mutating func timestamp() -> Timestamp? {
-        guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2) else { return nil }
-        let date = CivilDate(year: year, month: month, day: day)
-        guard date.exists else { return nil }
-        let midnight = date.daysSince1970 * 86_400
-        if index == bytes.count {
-            return Timestamp(.init(seconds: midnight), decimals: 0, zone: .dateOnly)
-        }
-        guard skip("T"), let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
-            hour < 24, minute < 60, second < 60, let fraction = fraction(), let zone = zone()
-        else { return nil }
-        var seconds = midnight + hour * 3600 + minute * 60 + second
-        if case .offset(let minutes) = zone { seconds -= Int64(minutes) * 60 }
-        return Timestamp(
-            .init(seconds: seconds, nanoseconds: fraction.nanoseconds), decimals: fraction.decimals, zone: zone)
-    }
-
-    private mutating func number(_ width: Int) -> Int64? {
-        guard bytes.count - index >= width else { return nil }
-        var value: Int64 = 0
-        for byte in bytes[index..<index + width] {
-            guard byte >= 0x30 && byte <= 0x39 else { return nil }
-            value = value * 10 + Int64(byte - 0x30)
-        }
-        index += width
-        return value
-    }
-
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
-        index += 1
-        return true
-    }
-
-    private mutating func fraction() -> (nanoseconds: UInt32, decimals: UInt8)? {
-        guard skip(".") else { return (0, 0) }
-        var value: UInt32 = 0
-        var decimals: UInt8 = 0
-        while decimals < 9, let digit = number(1) {
-            value = value * 10 + UInt32(digit)
-            decimals += 1
-        }
-        guard decimals > 0 else { return nil }
-        for _ in decimals..<9 { value *= 10 }
-        return (value, decimals)
-    }
-
-    private mutating func zone() -> Timestamp.Zone? {
-        if index == bytes.count { return Timestamp.Zone.none }
-        if skip("Z") { return index == bytes.count ? .utc : nil }
-        let isWest: Bool
-        if skip("+") { isWest = false } else if skip("-") { isWest = true } else { return nil }
-        guard let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60, index == bytes.count
-        else { return nil }
-        // "-00:00" would be printed as "+00:00", so this form can't be kept.
-        let size = Int16(hours * 60 + minutes)
-        return isWest && size == 0 ? nil : .offset(isWest ? -size : size)
     }
 }

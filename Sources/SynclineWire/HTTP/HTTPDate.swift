@@ -2,6 +2,7 @@
 // 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
 
 package import SynclineCore
+import SynclineGround
 
 package enum HTTPDate {
     private static let months = [
@@ -10,11 +11,11 @@ package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     package static func text(of instant: Timestamp.Instant) -> String {
-        let day = Int(instant.seconds >= 0 ? instant.seconds / 86_400 : (instant.seconds - 86_399) / 86_400)
+        let day = floorDivide(instant.seconds, by: 86_400).quotient
         return Timestamp(instant, decimals: 0).withText { text in
             // 2026-05-19T21:30:00Z. A year of more than four digits can't be written in this form.
             guard text.count == 20 else { return String(decoding: text, as: UTF8.self) }
-            let month = Int(text[5] - 0x30) * 10 + Int(text[6] - 0x30)
+            let month = Int(CivilDate(daysSince1970: day).month)
             return String(unsafeUninitializedCapacity: 29) { bytes in
                 var count = 0
                 func add(_ part: some Sequence<UInt8>) {
@@ -23,7 +24,7 @@ package enum HTTPDate {
                         count += 1
                     }
                 }
-                add(days[(day % 7 + 7) % 7].utf8)
+                add(days[Int(floorDivide(day, by: 7).remainder)].utf8)
                 add(", ".utf8)
                 add(text[8...9])
                 add(CollectionOfOne(0x20))
