@@ -1,16 +1,24 @@
 // Whole numbers in as few bytes as they need: seven bits a byte, the lowest first (LEB128).
 
-/// Writes an unsigned LEB128 number and returns its length, at most 10.
-@inlinable public func putVarint(_ value: UInt64, into room: UnsafeMutableRawBufferPointer) -> Int {
+/// Calls `body` with each byte of an unsigned LEB128 number, at most 10.
+@inlinable @inline(__always)
+public func forEachVarintByte(of value: UInt64, _ body: (UInt8) -> Void) {
     var rest = value
-    var length = 0
     while rest >= 0x80 {
-        room[length] = UInt8(truncatingIfNeeded: rest) | 0x80
+        body(UInt8(truncatingIfNeeded: rest) | 0x80)
         rest >>= 7
+    }
+    body(UInt8(rest))
+}
+
+/// Writes a number and returns its length, at most 10.
+@inlinable public func putVarint(_ value: UInt64, into room: UnsafeMutableRawBufferPointer) -> Int {
+    var length = 0
+    forEachVarintByte(of: value) { byte in
+        room[length] = byte
         length += 1
     }
-    room[length] = UInt8(rest)
-    return length + 1
+    return length
 }
 
 @inlinable public func varintLength(_ value: UInt64) -> Int {

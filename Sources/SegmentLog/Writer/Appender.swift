@@ -236,9 +236,8 @@ package final class Appender {
         let wire = batch.wire
         var offset = 0
         var packed = PackedFrame()
-        while offset < wire.count {
-            let (length, prefix) = RecordBatch.length(in: wire, at: offset)
-            let whole = prefix + length
+        try batch.forEach { record throws(StorageError) in
+            let whole = varintLength(UInt64(record.count)) + record.count
             if payload.count > 8 && payload.count + whole > Format.frameTarget
                 || packed.count == Format.frameRecordLimit
             {
@@ -386,20 +385,6 @@ package final class Appender {
         try head.write { head in
             head.durableThrough = max(head.durableThrough, through)
             head.isClean = clean
-        }
-    }
-}
-
-extension RecordBatch {
-    /// Returns the length of the record whose length prefix is at `offset`, and the length of the prefix.
-    static func length(in wire: [UInt8], at offset: Int) -> (length: Int, prefix: Int) {
-        var value = 0
-        var prefix = 0
-        while true {
-            let byte = wire[offset + prefix]
-            value |= Int(byte & 0x7f) << (7 * prefix)
-            prefix += 1
-            if byte < 0x80 { return (value, prefix) }
         }
     }
 }

@@ -68,11 +68,6 @@ public struct RecordBatch: Sendable {
 
     private mutating func appendLength(_ length: Int) {
         longest = max(longest, length)
-        var rest = UInt64(length)
-        while rest >= 0x80 {
-            wire.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        wire.append(UInt8(rest))
+        forEachVarintByte(of: UInt64(length)) { wire.append($0) }
     }
 }
