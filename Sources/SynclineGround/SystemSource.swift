@@ -1,5 +1,5 @@
-// Where time and chance come from. Nothing else asks the system for them: each module has an interface of its own, which a
-// test can replace, and which uses this.
+// Where time and chance come from. Nothing else in the libraries asks the system for them: each module has an interface of
+// its own, which a test can replace, and which uses this.
 
 #if canImport(Darwin)
     import Darwin
@@ -14,6 +14,9 @@ package enum SystemSource {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
+
+    /// A clock that only goes forward, for how long something takes.
+    package static func instant() -> ContinuousClock.Instant { .now }
 
     /// Sixteen bytes without a pattern.
     package static func chance() -> (high: UInt64, low: UInt64) {

@@ -52,6 +52,10 @@ import Testing
         (".random(", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         ("Task.sleep", "SyncEnvironment.wait", ["Syncline/SyncEnvironment.swift"]),
         ("clock_gettime", "SystemSource", ["SynclineGround/SystemSource.swift"]),
+        ("ContinuousClock.now", "SystemSource", []),
+        ("Instant = .now", "SystemSource", []),
+        ("now: .now", "SystemSource", []),
+        ("to: .now", "SystemSource", []),
         ("SystemRandomNumberGenerator", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         (
             "SystemSource.", "LogClock, SyncEnvironment or ServerEnvironment",

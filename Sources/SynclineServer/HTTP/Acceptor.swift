@@ -120,7 +120,7 @@ final class Acceptor: Sendable {
 
 /// A monotonic clock.
 enum Monotonic {
-    private static let start = ContinuousClock.now
+    private static let start = ContinuousClock.Instant.present
 
-    static var milliseconds: UInt64 { UInt64(start.duration(to: .now).milliseconds) }
+    static var milliseconds: UInt64 { UInt64(start.duration(to: .present).milliseconds) }
 }

@@ -33,7 +33,7 @@ final class ConnectionRequest {
     /// The code of the error in its answer.
     var code: String?
     var bytesOut = 0
-    let start: ContinuousClock.Instant = .now
+    let start: ContinuousClock.Instant = .present
 
     init(target: String) {
         self.target = target

@@ -154,7 +154,7 @@ final class HTTPServer: Sendable {
     /// Called when the request's answer is sent, or its connection lost.
     func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .acquiringAndReleasing)
-        let time = request.start.duration(to: .now)
+        let time = request.start.duration(to: .present)
         metrics.count(
             request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)
         log.note(request.line(now: environment.now(), time))

@@ -18,7 +18,7 @@ final class RateLimiter: Sendable {
         self.perSecond = Double(perSecond)
     }
 
-    func admits(_ client: String, now: ContinuousClock.Instant = .now) -> Bool {
+    func admits(_ client: String, now: ContinuousClock.Instant = .present) -> Bool {
         buckets.withLock { buckets in
             if buckets.count >= RateLimiter.limit, buckets[client] == nil {
                 buckets = buckets.filter { filled($0.value, now) < perSecond }

@@ -90,11 +90,11 @@ extension SQLStore {
         do throws(StoreFailure) {
             return try database.write { connection throws(StoreFailure) in
                 var grown: StoreCatalogue?
-                let start = ContinuousClock.now
+                let start = ContinuousClock.Instant.present
                 let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
                     () throws(StoreFailure) in
                     var writer = try StoreTransaction(self, connection, count: count, after: failure)
-                    counts.note(lockedAfter: start.duration(to: .now))
+                    counts.note(lockedAfter: start.duration(to: .present))
                     stage = .writing
                     var results: [WriteProgress] = []
                     for job in jobs { results.append(try writer.write(job)) }

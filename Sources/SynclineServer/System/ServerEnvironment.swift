@@ -19,6 +19,11 @@ struct SystemServerEnvironment: ServerEnvironment {
     func chance() -> (high: UInt64, low: UInt64) { SystemSource.chance() }
 }
 
+extension ContinuousClock.Instant {
+    /// Now, by a clock that only goes forward. What decides by it takes it as an argument, which tests choose.
+    static var present: Self { SystemSource.instant() }
+}
+
 extension ServerEnvironment {
     /// 32 hexadecimal digits.
     func newHexadecimal() -> String {

@@ -47,7 +47,7 @@ final class ServerLog: Sendable {
     }
 
     /// Logs a failure of a kind that may occur often.
-    func note(trouble message: String, kind: String, now: ContinuousClock.Instant = .now) {
+    func note(trouble message: String, kind: String, now: ContinuousClock.Instant = .present) {
         switch limiter.withLock({ $0.judge(kind, now: now) }) {
         case .told(let leftOut):
             tell(leftOut, kind)

@@ -23,7 +23,7 @@ final class WorkLimit: Sendable {
     @TaskLocal static var current: WorkLimit?
 
     /// Starts now. Time before the work begins counts as well.
-    init(seconds: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    init(seconds: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .present }) {
         self.seconds = seconds
         self.now = now
         deadline = now() + .seconds(seconds)

@@ -109,7 +109,7 @@ final class ReadWorkers: Workers {
         var isClosed = false
 
         mutating func takeNext() -> (number: Int, job: Job)? {
-            guard let number = order.next(now: .now), let job = jobs[number] else { return nil }
+            guard let number = order.next(now: .present), let job = jobs[number] else { return nil }
             return (number, job)
         }
     }
@@ -138,7 +138,7 @@ final class ReadWorkers: Workers {
             if state.isClosed { return (.closed, nil, false) }
             state.count += 1
             let (number, job) = (state.count, Job(limit: limit, run: run))
-            let admission = state.order.arrive(number, of: client, now: .now)
+            let admission = state.order.arrive(number, of: client, now: .present)
             if admission == .full { return (.full, nil, false) }
             state.jobs[number] = job
             unfinished.enter()
@@ -159,7 +159,7 @@ final class ReadWorkers: Workers {
             let outcome = job.run()
             var others: [(number: Int, job: Job, queue: DispatchQueue)] = []
             next = state.withLock { state in
-                state.order.end(number, madeRoom: outcome == .madeRoom, now: .now)
+                state.order.end(number, madeRoom: outcome == .madeRoom, now: .present)
                 if outcome == .madeRoom { state.madeRoom += 1 } else { state.jobs[number] = nil }
                 guard let next = state.takeNext() else {
                     state.idle.append(queue)
@@ -180,7 +180,7 @@ final class ReadWorkers: Workers {
     private func look() {
         looks?.asyncAfter(deadline: .now() + ReadWorkers.interval) { [weak self] in
             guard let self else { return }
-            relieve(now: .now)
+            relieve(now: .present)
             let isOver = state.withLock { state in
                 state.isLooking = state.order.runningCount > 0
                 return !state.isLooking

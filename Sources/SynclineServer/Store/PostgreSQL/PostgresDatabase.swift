@@ -86,7 +86,7 @@ final class PostgresWatch: Sendable {
 
     /// Whether waiting for the database makes sense. If there are doubts, it is checked, unless a check is running.
     func isAnswering(doubts: Bool) -> Bool {
-        switch pulse.withLock({ $0.step(doubts: doubts, now: .now) }) {
+        switch pulse.withLock({ $0.step(doubts: doubts, now: .present) }) {
         case .proceed: return true
         case .refuse: return false
         case .probe:
@@ -97,7 +97,7 @@ final class PostgresWatch: Sendable {
 
     /// Throws the reason why the store can't be read.
     func check() throws(StoreFailure) {
-        switch pulse.withLock({ $0.step(doubts: true, now: .now) }) {
+        switch pulse.withLock({ $0.step(doubts: true, now: .present) }) {
         case .proceed:
             // Another check is running. The result of the last one is known.
             if pulse.withLock({ $0.hasMissed }) { throw PostgresWatch.standsStill }
@@ -118,7 +118,7 @@ final class PostgresWatch: Sendable {
             failure = error
         }
         let hasMissed = if case .busy? = failure { true } else { false }
-        pulse.withLock { $0.note(answered: !hasMissed, now: .now) }
+        pulse.withLock { $0.note(answered: !hasMissed, now: .present) }
         return failure
     }
 }

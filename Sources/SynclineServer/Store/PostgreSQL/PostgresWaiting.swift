@@ -48,7 +48,7 @@ struct PostgresWaitLimits: Sendable {
     /// A wait with a limit, which ends earlier if a request's time is over.
     func wait(_ time: Duration, isForRequest: Bool = true) -> SocketWait {
         let limit = isForRequest && isForRequests ? WorkLimit.current : nil
-        return SocketWait(waits: self, deadline: .now + time, limit: limit)
+        return SocketWait(waits: self, deadline: .present + time, limit: limit)
     }
 }
 
@@ -69,7 +69,7 @@ struct SocketWait {
         let slice: Int64 = limit == nil ? 1000 : 20
         var waited: Int64 = 0
         while true {
-            let left = ContinuousClock.Instant.now.duration(to: deadline).milliseconds
+            let left = ContinuousClock.Instant.present.duration(to: deadline).milliseconds
             let count = poll(&questions, 2, Int32(max(0, min(left, slice))))
             if count < 0, errno == EINTR { continue }
             // A ready socket counts, even if the server stops.
