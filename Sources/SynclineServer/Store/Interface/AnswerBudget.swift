@@ -42,11 +42,4 @@ extension TableRow {
     var size: Int {
         columns.bytes.count + columns.shape.encodedNames.count + 4 * columns.shape.names.count + id.utf8.count + 160
     }
-
-    /// The part of the row that is sent if the row is too large.
-    var bare: TableRow {
-        var row = self
-        (row.columns, row.isBare) = (.empty, true)
-        return row
-    }
 }
