@@ -32,22 +32,6 @@ public struct SyncSettings: Sendable {
     }
 }
 
-/// The result of a sync.
-public struct SyncReport: Sendable {
-    /// The report of the push.
-    public var push: PushReport
-    /// The report of each pull, in order. The list ends early if the push stopped, or if the remaining pulls could
-    /// not succeed.
-    public var pulls: [(table: String, report: PullReport)] = []
-
-    /// Why the push, or the first incomplete pull, stopped; nil if all succeeded. Operations that await a decision
-    /// are in the push's report.
-    public var reason: SyncError? {
-        if case .stopped(let error) = push.outcome { return error }
-        return pulls.lazy.compactMap(\.report.reason).first
-    }
-}
-
 /// The next step of a sync.
 enum SyncStep: Hashable, Sendable {
     case push
