@@ -21,7 +21,8 @@ extension SyncDatabase {
                 let address = "\(table)/\(id)"
                 throw SyncError(
                     .pendingChanges, "the operation on \(address) may have reached the server",
-                    hint: "Push to learn its fate, or force the drop and pull afterwards.", address: address)
+                    hint: "Push to find out whether it was applied, or force the drop and pull afterwards.",
+                    address: address)
             }
             try engine.record(.discarded(table: table, id: entry.spelling ?? id))
             try engine.set(hold: nil, on: key)

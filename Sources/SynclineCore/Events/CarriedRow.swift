@@ -37,7 +37,7 @@ extension StateReader {
         }
         return try keys.map { key throws(StateError) -> CarriedRow in
             guard let row = try carriedRow(key: key) else {
-                throw .malformed("the outbox names a row without changes, which")
+                throw .malformed("an outbox entry without changes")
             }
             return row
         }

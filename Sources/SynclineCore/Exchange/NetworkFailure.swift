@@ -22,7 +22,7 @@ extension SyncError {
             self.init(.offline, reason, hint: "Nothing is lost: push again when there is a network.")
         case .refused(let reason):
             self.init(.serverError, reason, hint: "Nothing is lost. Check the backend URL.")
-        case .cancelled: self.init(.cancelled, "it was cancelled")
+        case .cancelled: self.init(.cancelled, "the task was cancelled")
         case .notSent(let error): self = error
         }
     }

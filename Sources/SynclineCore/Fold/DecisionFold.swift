@@ -8,7 +8,7 @@ struct DecisionFold {
         let key = state.rowKey(table, id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending else {
-            throw .malformed("the dropping of changes that are not pending, which")
+            throw .malformed("a drop of changes that are not pending")
         }
         let links = try state.chain(of: pending)
         try state.drop(links)
@@ -24,7 +24,7 @@ struct DecisionFold {
         let key = state.rowKey(resolution.table, resolution.id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, let frozen = pending.frozen, frozen.status != .inFlight
-        else { throw .malformed("the resolution of no conflict, which") }
+        else { throw .malformed("a resolution without a conflict") }
         let links = try state.chain(of: pending)
         let taken = links.prefix { $0.position <= frozen.through }
         let rest = Array(links.dropFirst(taken.count))

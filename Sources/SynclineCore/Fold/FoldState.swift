@@ -118,7 +118,7 @@ package final class FoldState: ShapeNumbering {
 
     func journal(_ position: Position) throws(StateError) -> (entry: JournalEntry, old: StateValue) {
         guard let old = try value(journalKey(position)) else {
-            throw .malformed("the outbox lacks the change \(position.event).\(position.index), which")
+            throw .malformed("the change \(position.event).\(position.index), which is missing from the outbox,")
         }
         return (try JournalEntry(old, shapes), old)
     }

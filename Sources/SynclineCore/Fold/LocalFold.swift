@@ -164,7 +164,7 @@ package struct LocalFold {
     func check(_ carried: CarriedRow) throws(StateError) {
         let key = state.rowKey(carried.table, carried.id)
         guard try StateReader(state.store.snapshot, state.shapes).carriedRow(key: key) == carried else {
-            throw .malformed("carried changes that are not those of the outbox, which")
+            throw .malformed("an event with changes that differ from those of the outbox")
         }
     }
 }

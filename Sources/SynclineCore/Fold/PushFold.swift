@@ -9,11 +9,11 @@ struct PushFold {
         let key = state.rowKey(sent.table, sent.id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, pending.frozen == nil else {
-            throw .malformed("the sending of an operation that is not pending, which")
+            throw .malformed("a push event for an operation that is not pending")
         }
         let links = try state.chain(of: pending)
         let taken = links.prefix { $0.position <= sent.through }
-        guard let last = taken.last else { throw .malformed("the sending of no change, which") }
+        guard let last = taken.last else { throw .malformed("a push event without changes") }
         guard let operationID = sent.operationID else {
             try state.drop(taken)
             state.totals.superseded += UInt64(taken.count)
@@ -24,7 +24,7 @@ struct PushFold {
             first: links[0].position, last: last.position, count: taken.count, isPresent: entry.base != nil)
         for link in taken { part.append(link.change, link.columns, at: link.position) }
         guard let operation = part.operation else {
-            throw .malformed("the sending of changes that cancel each other out")
+            throw .malformed("a push event for changes that cancel each other out")
         }
         var frozen = FrozenOperation(
             kind: operation.kind, status: .inFlight, maybeSent: true, position: sent.position, through: last.position,
@@ -41,7 +41,7 @@ struct PushFold {
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, var frozen = pending.frozen,
             frozen.status == .inFlight, frozen.operationID == answer.operationID
-        else { throw .malformed("the answer to an operation that was not sent, which") }
+        else { throw .malformed("an answer to an operation that was not sent") }
         switch answer.outcome {
         case .done(let row):
             let links = try state.chain(of: pending)
@@ -106,7 +106,7 @@ struct PushFold {
         _ entry: inout RowEntry, _ frozen: FrozenOperation, as row: PulledRow, _ answer: Answer
     ) throws(StateError) {
         guard let pending = entry.pending, let base = state.shared(row.row, of: answer.table) else {
-            throw .malformed("the return of a row that is not there, which")
+            throw .malformed("a restore of an unknown row")
         }
         entry.take(base: base, isAnswer: true)
         if state.ids == .ignoreCase { entry.spelling = row.id }

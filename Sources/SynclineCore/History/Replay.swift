@@ -117,7 +117,7 @@ package struct Replay {
             guard case .malformed(let what) = error else { throw error }
             try projector.store.takeBack(to: changes)
             projector.state.takeBack(to: mark)
-            return .impossible(what.hasSuffix(", which") ? String(what.dropLast(7)) : what)
+            return .impossible(what)
         }
     }
 

@@ -73,7 +73,7 @@ package struct PushPlan {
             guard change.previous == nil else { return true }
             guard change.content == nil, !change.isFrozen else {
                 guard let entry = try reader.entry(key: change.rowKey), let pending = entry.pending else {
-                    throw .malformed("the outbox names a row without changes, which")
+                    throw .malformed("an outbox entry without changes")
                 }
                 if pending.frozen == nil, pending.operation == nil { voids.append((change.rowKey, pending.last)) }
                 for operation in PushPlan.operations(of: pending, entry, change.rowKey) {

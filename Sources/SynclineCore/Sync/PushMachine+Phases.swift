@@ -64,23 +64,23 @@ extension PushMachine.Phase {
         }
     }
 
-    /// A description for people.
+    /// When this is, for people.
     var words: String {
         switch self {
-        case .planned: "has not begun"
-        case .freezing: "is being frozen"
-        case .ready: "is ready to be sent"
-        case .sent: "is on its way"
-        case .fetching: "is fetching the server's row"
-        case .pausing: "waits to be sent again"
-        case .waiting: "waits with others to be sent again"
-        case .waitingForCredentials: "waits for credentials"
-        case .deciding: "has its conflict stored"
-        case .proceeding: "has an answer stored with which it continues"
-        case .resolving: "has its resolution stored"
-        case .settling: "has its fate stored"
-        case .givingUp: "is being given up"
-        case .finished: "is finished"
+        case .planned: "before it has begun"
+        case .freezing: "while it is being frozen"
+        case .ready: "before it is sent"
+        case .sent: "while it waits for an answer"
+        case .fetching: "while it waits for the server's row"
+        case .pausing: "while it waits to be sent again"
+        case .waiting: "while it waits with others to be sent again"
+        case .waitingForCredentials: "while it waits for credentials"
+        case .deciding: "while its conflict is being stored"
+        case .proceeding: "while an answer is being stored, after which it continues"
+        case .resolving: "while its resolution is being stored"
+        case .settling: "while its result is being stored"
+        case .givingUp: "while it is being given up"
+        case .finished: "after it has finished"
         }
     }
 }
@@ -116,16 +116,16 @@ extension PushMachine {
         let indices = input.indices.filter(items.indices.contains)
         let place =
             if indices.count < input.indices.count {
-                "for an operation that is not in it"
+                "for an operation that is not in the push"
             } else if let index = indices.first(where: { !items[$0].phase.takes(input) }) ?? indices.first {
-                "for \(items[index].operation.id) in \(items[index].operation.table), which \(items[index].phase.words)"
+                "for \(items[index].operation.table)/\(items[index].operation.id) \(items[index].phase.words)"
             } else {
                 "that nothing waits for"
             }
         halt(
             SyncError(
-                .internalError, "the push got \(input.words) \(place)",
-                hint: "Nothing is lost: push again. What was not confirmed is sent again then."))
+                .internalError, "unexpected \(input.words) \(place)",
+                hint: "Nothing is lost. Push again: unconfirmed operations are sent again."))
         for index in indices where items[index].phase.isUnderWay { note(index, .pending, .stopped(.internalError)) }
         return next()
     }
@@ -172,16 +172,16 @@ extension PushMachine.Input {
     /// A description for people.
     var words: String {
         switch self {
-        case .frozen: "a frozen operation"
-        case .replied, .repliedTogether: "an answer"
-        case .failed: "a failure"
-        case .recorded: "a stored answer"
-        case .continued: "another request"
-        case .resolved: "a stored resolution"
-        case .waited: "the end of a wait"
-        case .cancelled: "a cancelled request"
-        case .refreshed: "news of credentials"
-        case .broken: "a failure of the store"
+        case .frozen: "frozen operation"
+        case .replied, .repliedTogether: "answer"
+        case .failed: "failure"
+        case .recorded: "stored answer"
+        case .continued: "further request"
+        case .resolved: "stored resolution"
+        case .waited: "end of a wait"
+        case .cancelled: "cancellation"
+        case .refreshed: "credentials"
+        case .broken: "failure of the store"
         }
     }
 }

@@ -189,7 +189,7 @@ package struct PushMachine: Sendable {
         case .refused:
             note(index, .conflict, .conflict(.gone))
             var answer = answer(.conflict(server: nil, code: ConflictReason.gone.rawValue))
-            answer.message = answer.message ?? "the server answered \(status) when asked to bring the row back"
+            answer.message = answer.message ?? "the server answered \(status) when asked to restore the row"
             return settle(index, answer)
         case .tombstone(let row):
             items[index].revivals += 1

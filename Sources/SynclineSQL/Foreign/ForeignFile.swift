@@ -146,7 +146,7 @@ final class ForeignFile {
         case .damaged(_, let reason):
             SyncError(
                 .storeCorrupt, "the file \(path) can't be read: \(reason)",
-                hint: "It is damaged, or no SQLite file. Nothing was imported.")
+                hint: "It is damaged or not an SQLite file. Nothing was imported.")
         case .refused(_, let reason):
             SyncError(.storeCorrupt, "the file \(path) does not have the expected tables: \(reason)")
         }

@@ -50,10 +50,10 @@ import Testing
             #expect(stop == wasStopped)
         } else {
             #expect(stop.code == .internalError)
-            #expect(stop.message.hasPrefix("the push got "))
+            #expect(stop.message.hasPrefix("unexpected "))
             #expect(stop.hint != nil)
             if told != .refreshed {
-                #expect(stop.message.hasSuffix("for \(before.operation.id) in t, which \(before.phase.words)"))
+                #expect(stop.message.hasSuffix("for t/\(before.operation.id) \(before.phase.words)"))
             }
         }
         #expect(actions.filter(\.begins).isEmpty, "nothing more begins")
@@ -81,7 +81,8 @@ import Testing
             var stage = PushStage.sent
             stage.tell(input)
             #expect(
-                stage.machine.stop?.message == "the push got \(stage.words(input)) for an operation that is not in it")
+                stage.machine.stop?.message
+                    == "unexpected \(stage.words(input)) for an operation that is not in the push")
         }
         var stage = PushStage.sentTogether
         stage.tell(.repliedTogether([0, 0], ServerReply(status: 200, content: .results([reply, reply]))))

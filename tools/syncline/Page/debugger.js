@@ -68,9 +68,9 @@ function varied(found) {
   const list = (title, elements, line) => elements && elements.length ? [make('h4', {}, title), make('ul', { class: 'plain' }, elements.slice(0, 200).map(element => make('li', {}, line(element))))] : null;
   return [make('p', { class: 'lead' }, count ? `${counted(count, 'row')} would differ.` : 'No row would differ.'),
     note(`Operations to push: ${grouped(answer.pending.before)} → ${grouped(answer.pending.after)}`),
-    list('Decided otherwise', answer.decisions, made => [eventLink(made.event.slice(1)), ` ${made.choice} for `, rowLink(made.table, made.id)]),
+    list('Resolved differently', answer.decisions, made => [eventLink(made.event.slice(1)), ` ${made.choice} for `, rowLink(made.table, made.id)]),
     list('Left out', answer.leftOut, event => eventLink(event.slice(1))),
-    list('Would not have happened', answer.impossible, step => [eventLink(step.event.slice(1)), ` ${step.reason}`]),
+    list('Impossible', answer.impossible, step => [eventLink(step.event.slice(1)), ` ${step.reason}`]),
     differences(answer.differences || [], count)];
 }
 

@@ -58,7 +58,7 @@ extension WhyReport {
         let latest = moment(gone.latest)
         switch absence {
         case .deletePending: return "this app deleted it \(first), and the server does not know yet."
-        case .deleteConfirmed: return "this app deleted it \(first), and the server has done so (\(latest))."
+        case .deleteConfirmed: return "this app deleted it \(first), and the server confirmed the delete (\(latest))."
         case .cameToNothing:
             return "this app deleted it \(first) before it was ever sent, so nothing of it is left to push."
         case .goneInPull:
@@ -72,7 +72,7 @@ extension WhyReport {
         case .undone: return "the transaction that inserted it was undone \(latest)."
         case .dropped: return "the operation that inserted it was dropped \(latest)."
         case .migrated: return "the migration of the schema removed it \(first)."
-        case .goneBefore: return "it was gone before the history begins."
+        case .goneBefore: return "it was removed before the retained history begins."
         }
     }
 
@@ -112,7 +112,7 @@ extension WhyReport {
     }
 
     private func moment(_ occasion: Occasion) -> String {
-        if occasion.provenance == .beginning { return "before the history begins" }
+        if occasion.provenance == .beginning { return "before the retained history begins" }
         let time = WallTime(rawValue: occasion.time)
         return "at @\(occasion.event), \(style.isForPeople ? time.humanText : time.text)"
     }

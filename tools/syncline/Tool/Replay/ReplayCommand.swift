@@ -258,7 +258,7 @@ enum ReplayCommand {
                 let line = EventSummary(number: step.number, event: step.event).line
                 try context.output.line("\(address)  left out: \(escaped(line))")
             case .impossible(let why):
-                try context.output.line("\(address)  would not have happened: \(escaped(why))")
+                try context.output.line("\(address)  impossible: \(escaped(why))")
             }
         }
         try context.output.line(
