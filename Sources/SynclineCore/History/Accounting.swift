@@ -154,6 +154,6 @@ package struct AccountingResult: Sendable {
         return pairs.filter { $0.1 != $0.2 }.map { (name: $0.0, counted: $0.1, found: $0.2) }
     }
 
-    /// Whether every change has one fate and the fold's counts agree.
+    /// Whether every change is accounted for and the fold's counts agree.
     package var isBalanced: Bool { sums.isBalanced && differences.isEmpty }
 }

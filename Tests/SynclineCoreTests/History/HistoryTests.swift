@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `every change has one fate, and the fold counted the same`(seed: UInt64) throws {
+    func `every change is accounted for, and the fold counted the same`(seed: UInt64) throws {
         let history = try history(seed, steps: 300)
         var accounting = try Accounting(from: Projector())
         var told = 0

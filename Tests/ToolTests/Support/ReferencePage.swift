@@ -12,9 +12,9 @@ struct ReferencePage {
             "",
             "Data goes to standard output, messages go to standard error. On a terminal the output is formatted for people; in",
             "a pipe it is plain text without colour, and nothing is cut; with `--json` it is one JSON value, with `--jsonl` one",
-            "object per line. The shapes are stable: fields may be added, never renamed. Read-only commands never write, work",
-            "while another program has the store open, and show as much as they can of a damaged store. Control characters in",
-            "values are escaped.", "",
+            "object per line. The shapes are stable: fields may be added, never renamed. Read-only commands never change the store",
+            "(they may hold a lease file while reading), work while another program has it open, and show as much as they can of a",
+            "damaged store. Control characters in values are escaped.", "",
             "An error has a message, a place and a hint. With `--json` it is",
             "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output. An error that ends a list",
             "after its first elements were printed is its last element, and the exit code is 4.", "",
@@ -25,7 +25,7 @@ struct ReferencePage {
             "## Options of every command", "",
         ]
         lines += options(CommandTable.common)
-        lines += ["", "`--` ends the options: put it before a value that begins with `-` and is no number."]
+        lines += ["", "`--` ends the options: put it before a value that starts with `-` and is not a number."]
         lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
         lines += CommandTable.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
         lines += ["", "## Environment", "", "| variable | meaning |", "|---|---|"]

@@ -91,7 +91,10 @@ enum BranchCommands {
         ],
         operands: [name], examples: [Example("syncline branch plan draft", "show the transaction, row by row")],
         result: #"[{"table","id","kind","columns":{…},"moved":bool}]"#,
-        exits: [Exit(.done, "no row has moved"), Exit(.no, "some have")]
+        exits: [
+            Exit(.done, "none of these rows has changed in the store since the branch was created"),
+            Exit(.no, "some of these rows have changed"),
+        ]
     ) { arguments, context in
         let view = try await context.view(arguments)
         let branch = try Branch(arguments.operands[0], of: try context.path(reading: arguments))

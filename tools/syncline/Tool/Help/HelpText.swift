@@ -46,7 +46,7 @@ struct HelpText {
             lines += ["", heading(section.title)] + entries(commands.map { ($0.name, $0.summary) }, width)
         }
         lines += ["", heading("options of every command")] + options(CommandTable.common)
-        lines += ["", "`--` ends the options: put it before a value that begins with `-` and is no number."]
+        lines += ["", "`--` ends the options: put it before a value that starts with `-` and is not a number."]
         return lines + ["", "`syncline help COMMAND` explains one command."]
     }
 

@@ -18,7 +18,8 @@ struct ManPage {
             "Data is written to standard output, everything else to standard error.",
             "On a terminal the output is formatted for people. In a pipe it is plain text, and with", bold("--json"),
             "one JSON value.",
-            "Read\\-only commands never write, work while another program has the store open, and show as much as they can of a damaged store.",
+            "Read\\-only commands never change the store (they may hold a lease file while reading), work while another",
+            "program has it open, and show as much as they can of a damaged store.",
             ".SH OPTIONS OF EVERY COMMAND",
         ]
         lines += options(CommandTable.common)

@@ -11,14 +11,14 @@ enum WhyCommand {
         details: [
             """
             Each field has a sentence about the event that gave it its value. Each operation on the row that is not \
-            pushed has one about what it waits for. A row that an app does not see has one about how it went.
+            pushed has one about what it waits for. If the app does not see the row, a sentence explains why.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],
         options: [.at, .redact],
         examples: [
             Example("syncline why todoitem/a", "the whole row"),
-            Example("syncline why todoitem/a.text --at @41", "one field, as it was"),
+            Example("syncline why todoitem/a.text --at @41", "one field, as of event 41"),
         ],
         result:
             #"""
@@ -27,7 +27,7 @@ enum WhyCommand {
             "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},\#
             "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
             """#,
-        exits: [Exit(.no, "there never was such a row or field")], run: run)
+        exits: [Exit(.no, "the row or field never existed")], run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {

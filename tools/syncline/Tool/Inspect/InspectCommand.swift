@@ -10,10 +10,10 @@ enum InspectCommand {
         "inspect", "summarise the store on one page",
         details: [
             """
-            Reads every frame and counts. It never writes, works while another program has the store open, and \
+            Reads every frame and counts. It never changes the store, works while another program has it open, and \
             shows as much as it can of a damaged store.
             """,
-            "`waiting` shows changes of processes that follow the store, which it does not have yet.",
+            "`waiting` shows changes of processes that follow the store, if they are not in its log yet.",
             "`bytes` counts whole frames; files are longer if space is reserved for the next frames.",
         ],
         examples: [

@@ -9,7 +9,7 @@ extension InspectCommand {
         details: [
             """
             One row per frame, from ADDRESS if it is given; a range also says where to end. Damage is shown at its \
-            place, in a line that begins with `!`, and every whole frame after it is shown.
+            place, in a line that begins with `!`, and every intact frame after it is shown.
             """,
             """
             LAG is the number of records before the frame that were not known to be durable when it was written. \

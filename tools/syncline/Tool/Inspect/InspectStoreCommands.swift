@@ -102,7 +102,7 @@ enum InspectStoreCommands {
     static let outbox = Command(
         "inspect outbox", "show what would be pushed, with the changes in each operation",
         details: ["Each change is listed with the rule that combined it with earlier changes, and with the result."],
-        options: [.at], examples: [Example("syncline inspect outbox", "why did these changes become one update?")],
+        options: [.at], examples: [Example("syncline inspect outbox", "show how changes were combined")],
         result:
             #"[{"address":"~1",… as in pending,"place","changes":[{"event":"@3","kind","columns","rule","result"}]}]"#
     ) { arguments, context in
@@ -143,7 +143,7 @@ enum InspectStoreCommands {
             {"made":n,"unconfirmed":n,"done":n,"superseded":n,"cancelled":n,"resolved":n,"balanced":bool,\#
             "differences":[…]}; with --list [{"change":"@5","index":n,"table","id","kind","fate","by":"@9"}]
             """#,
-        exits: [Exit(.done, "every change has one fate"), Exit(.no, "the counts differ")]
+        exits: [Exit(.done, "every change is accounted for"), Exit(.no, "the counts disagree")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
         let claim = HistoryReading.claim(reading.storage)
@@ -183,7 +183,7 @@ enum InspectStoreCommands {
         for difference in result.differences {
             context.narration.warn("\(difference.name): \(difference.found) found, \(difference.counted) counted")
         }
-        let verdict = result.isBalanced ? "every change has one fate" : "the counts differ"
+        let verdict = result.isBalanced ? "every change is accounted for" : "the counts disagree"
         if !isListed {
             try context.output.line(context.output.style.paint(verdict, result.isBalanced ? .good : .bad))
         }

@@ -9,9 +9,9 @@ enum RawCatCommand {
         "raw cat", "print records, one per line",
         details: [
             """
-            Control characters are escaped, so that a record is always one line; --exact writes its bytes \
-            unchanged. Damage is reported on standard error, or at its place in JSON, and every whole record after \
-            it is printed.
+            Control characters are escaped, so that a record is always one line; --exact writes its bytes unchanged. \
+            Damage is reported on standard error, or at its place in JSON, and every intact record after it is \
+            printed.
             """,
             """
             Every whole transaction in the files is shown. --durable shows only what is known to survive a power \

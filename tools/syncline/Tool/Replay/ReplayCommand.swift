@@ -63,9 +63,10 @@ enum ReplayCommand {
         result:
             #"""
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…},\#
-            "expected":{"matches":bool,"difference":{"line":n,"expected","found"}}}; with --bisect \#
-            {"event":{…} or null,"examined":n,"searched":"@1..41","heldBefore":bool}; varied {"through","differences":[…],"decisions":[…],"leftOut":[…],\#
-            "impossible":[…]}
+            "expected":{"matches":bool,"difference":{"line":n,"expected",\#
+            "found"}}}; with --bisect {"event":{…} or null,"examined":n,"searched":"@1..41",\#
+            "heldBefore":bool}; with --policy or --without {"through","differences":[…],"decisions":[…],\#
+            "leftOut":[…],"impossible":[…]}
             """#,
         exits: [
             Exit(.done, "the state matches, nothing would differ, or an event was found"),

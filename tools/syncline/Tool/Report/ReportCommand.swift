@@ -11,8 +11,8 @@ enum ReportCommand {
         "report", "write the log, recorded traffic and versions to a file for a bug report, with masked values",
         details: [
             """
-            The report starts with the state before the first event in the log, so it can be made of a store with \
-            a retention. If the store is damaged, the report has what `repair --salvage` would keep, and lists \
+            The report starts with the state before the first event in the log, so it can be made from a store that \
+            removes old history. If the store is damaged, the report has what `repair --salvage` would keep, and lists \
             what is missing.
             """,
             """

@@ -8,9 +8,10 @@ enum DropCommand {
         "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation is removed from the outbox, with those that depend on it, and the row becomes the \
-            server's again. Other rows and all cursors stay. An operation that is being sent can't be dropped. Two \
-            operations on one row can only be dropped together, because the later one was made on top of the earlier.
+            The row's operation is removed from the outbox, with the operations that depend on it, and the row returns \
+            to the server's version. Other rows and all cursors stay. An operation that is being sent can't be \
+            dropped. Two operations on one row can only be dropped together, because the later one was made on top of \
+            the earlier.
             """
         ],
         operands: [

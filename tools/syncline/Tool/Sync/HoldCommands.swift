@@ -14,7 +14,7 @@ enum HoldCommands {
             """,
             """
             The order of the rest does not change, and can't be changed by hand: rows are sent in the order in which \
-            they were made, so that a row exists on the server before another one refers to it.
+            they were made, so that a row is created on the server before rows that reference it.
             """,
         ],
         operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
@@ -52,7 +52,7 @@ enum HoldCommands {
         "release", "release an operation that was held back",
         operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
         options: [Option("all", "every row that is held").excluding("ROW")],
-        examples: [Example("syncline release --all", "what the next push sends is everything again")],
+        examples: [Example("syncline release --all", "release everything")],
         result: #"{"released":[{"table","id"}]}"#
     ) { arguments, context in
         let text = arguments.operands.first

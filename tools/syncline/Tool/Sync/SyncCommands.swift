@@ -20,7 +20,7 @@ enum SyncCommands {
             """,
             """
             `hold` keeps operations back, and `drop` removes them. The order can't be changed: rows are sent in the \
-            order in which they were made, so that a row exists before another one refers to it.
+            order in which they were made, so that a row is created before rows that reference it.
             """,
         ],
         options: [

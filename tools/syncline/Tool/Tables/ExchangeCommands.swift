@@ -18,10 +18,10 @@ enum ExchangeCommands {
             retired client.
             """,
             """
-            `csv` writes a heading and one line per row. Without quotes a cell is a number, true, false or nothing; a \
-            string that looks like one of them is in quotes, and one that a spreadsheet would read as a formula has an \
-            apostrophe before it. `import --format csv` reads the rows back as they were, except that null and no value \
-            are the same. A spreadsheet that saves the file again may drop the quotes.
+            `csv` writes a heading and one line per row. A cell without quotes is a number, true, false or empty. A \
+            string that looks like one of these is quoted, and a string that a spreadsheet would read as a formula has \
+            an apostrophe before it. `import --format csv` reads the rows back as they were, except that null and a \
+            missing column are not distinguished. A spreadsheet that saves the file again may drop the quotes.
             """,
             """
             `events` writes the events of the log as `log --json` shows them, for other programs, each with its \
@@ -135,12 +135,12 @@ enum ExchangeCommands {
             """
             A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \
             store with its rows and its pending operations: a push sends what that client would have sent. The file is \
-            not changed; changes in its -wal file are imported, too. What the file does not tell is given with \
-            --columns, once for each table: 'TodoItem=text:string,complete:bool'. An error says what is missing, with \
-            an example. A column or table with another name in the store is written 'TodoItems as \
-            todoitem=Title as text:string', and one that is to be left out 'photo:skip' or 'Settings=skip'. The types \
-            are string, integer, number, bool, date, uuid, bytes, json and skip. Positions of queries are not \
-            imported, because the file does not have their filters: the first pull reads everything again.
+            not changed; changes in its -wal file are imported, too. Use --columns, once for each table, for what the \
+            file does not contain: 'TodoItem=text:string,complete:bool'. An error says what is missing, with an \
+            example. A column or table with another name in the store is written 'TodoItems as todoitem=Title as \
+            text:string', and one that is to be left out 'photo:skip' or 'Settings=skip'. The types are string, \
+            integer, number, bool, date, uuid, bytes, json and skip. Positions of queries are not imported, because \
+            the file does not have their filters: the first pull reads everything again.
             """,
         ],
         operands: [Operand("FILE", "a database file of another client, named with --from")],
@@ -152,7 +152,7 @@ enum ExchangeCommands {
                 "from", value: "CLIENT", choices: ForeignClient.allCases.map(\.rawValue),
                 "the client that wrote FILE"),
             Option("columns", value: "TABLE=…", "the columns of a table of FILE, with their types").needing("from"),
-            Option("dry-run", "show what would be imported from FILE, and make no store").needing("from"),
+            Option("dry-run", "show what would be imported from FILE, without creating a store").needing("from"),
         ],
         examples: [
             Example("syncline import < rows.jsonl", "import rows as pending inserts"),
@@ -168,7 +168,7 @@ enum ExchangeCommands {
             """#,
         exits: [
             Exit(.done, "everything was imported"),
-            Exit(.no, "with --from: the store was made, but it lacks what `left out` lists"),
+            Exit(.no, "with --from: the store was created, but without what `left out` lists"),
         ]
     ) { arguments, context in
         if let file = arguments.operands.first { return try await ForeignImport.run(file, arguments, context) }

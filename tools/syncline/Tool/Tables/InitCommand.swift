@@ -50,9 +50,9 @@ enum ConfigCommand {
             An app that opens the store with a schema of its own sets the list again.
             """,
             """
-            `limits` limits the exchange with the server: seconds for `connect`, `stall`, `total`, `idle` and \
-            `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one \
-            pull. A limit that is not named keeps its default; `{}` resets all limits.
+            `limits` sets limits for requests to the server: seconds for `connect`, `stall`, `total`, `idle` and \
+            `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. \
+            A limit that is not named keeps its default; `{}` resets all limits.
             """,
             """
             With `record` the requests of push, pull and sync and the answers of the server are kept in \

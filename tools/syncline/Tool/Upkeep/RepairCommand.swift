@@ -10,31 +10,31 @@ enum RepairCommand {
         details: [
             """
             Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log. Removes \
-            leftovers. Moves damaged checkpoints into quarantine/, and checkpoints whose entries do not match \
-            their digest, and changes of another process that can't be read, so that its later ones are made. \
-            Covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, moves \
+            leftovers. Moves damaged checkpoints into quarantine/, checkpoints whose entries do not match their \
+            digest, and files with changes of another process that can't be read, so that its later changes are taken \
+            in. Covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, moves \
             or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
-            --salvage creates a new store from all whole data; the damaged store is only read, and no program may \
-            have it open for writing. The new store has \
-            the state of the newest whole checkpoint and every whole event after it, so no pending change that can \
-            be read is lost, and as much of the history as leads to that state without a gap. If events are \
-            missing after that checkpoint, the next pull of each query starts from the beginning. The token, the \
-            headers, the recorded traffic and changes of other processes that wait are copied, too; files with such \
-            changes that can't be read are named, as are branches, and stay where they are. If HEAD and all segment headers are lost, records are recognised by their \
-            checksums. If the log holds no events, every whole record is copied and keeps its number.
+            --salvage creates a new store from all intact data; the damaged store is only read, and no program may \
+            have it open for writing. The new store has the state of the newest whole checkpoint and every intact \
+            event after it, so no pending change that can be read is lost, and as much of the history as leads to that \
+            state without a gap. If events are missing after that checkpoint, the next pull of each query starts from \
+            the beginning. The token, the headers, the recorded traffic and changes of other processes that wait are \
+            copied, too; branches, and files with such changes that can't be read, are listed and stay where they are. \
+            If HEAD and all segment headers are lost, records are recognised by their checksums. If the log holds no \
+            events, every intact record is copied and keeps its number.
             """,
         ],
         options: [
             Option("dry-run", "show what would be done, and change nothing"),
             Option(
                 "salvage", value: "DIR", takesDirectory: true,
-                "create a new store in DIR from all whole data; DIR must be empty or missing"),
+                "create a new store in DIR from all intact data; DIR must be empty or missing"),
         ],
         examples: [
             Example("syncline repair --dry-run", "what would be done"),
-            Example("syncline repair --salvage rescued", "a new store from all whole data"),
+            Example("syncline repair --salvage rescued", "a new store from all intact data"),
         ],
         result:
             #"""
