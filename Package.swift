@@ -12,7 +12,7 @@ let ownLocks: [SwiftSetting] =
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),  // data races are compile errors
-        .treatAllWarnings(as: .error),  // a warning nobody must fix is a warning nobody reads
+        .treatAllWarnings(as: .error),  // unfixed warnings get ignored
         .enableUpcomingFeature("ExistentialAny"),  // the cost of `any` is visible where it is paid
         .enableUpcomingFeature("InternalImportsByDefault"),  // an import does not leak into the public API by accident
         .enableUpcomingFeature("MemberImportVisibility"),  // a member comes from a module the file names

@@ -34,7 +34,7 @@ enum FirstSteps {
         let todos = database.table(TodoItem.self)
         try await todos.insert(TodoItem(id: "a", text: "milk"))
 
-        try await database.transaction { transaction in  // all of it or nothing, one sync of the disk
+        try await database.transaction { transaction in  // atomic; one disk sync
             try transaction.insert(TodoItem(id: "b", text: "bread"), into: todos)
             try transaction.delete("todoitem", id: "a")
         }
@@ -157,10 +157,10 @@ enum FirstSteps {
         let database = try await SyncDatabase.open(at: "notes", configuration)
         let todos = database.table(TodoItem.self)
 
-        let pushed = try await database.push()  // what was pending when it began, one report line each
-        let pulled = try await todos.pull(id: "open") { !$0.complete }  // only what changed since the last one
+        let pushed = try await database.push()  // sends everything pending; reports each operation
+        let pulled = try await todos.pull(id: "open") { !$0.complete }  // only rows changed since the last pull
 
-        for conflict in try await todos.conflicts() {  // durable, until they are decided
+        for conflict in try await todos.conflicts() {  // stored until resolved
             try await todos.resolve(conflict, .merge)
         }
 
@@ -196,7 +196,7 @@ enum FirstSteps {
         if case .stopped(let reason) = try await database.push().outcome {
             print(reason.code, reason.message)  // offline, and why
         }
-        print(try await database.pending().count)  // still what it was
+        print(try await database.pending().count)  // unchanged
     }
 
     static func refresh(_ database: SyncDatabase) async throws {

@@ -130,7 +130,7 @@ enum StoreSnippets {
     static func foreignServer() throws -> PullSettings {
         var settings = PullSettings(queryID: "mine", filter: try .init(parsing: "owner eq 'me'"))
         settings.overlap = .seconds(5)  // longer than the server's longest write transaction
-        settings.reconciles = true  // find rows that were deleted for good, or left the filter
+        settings.reconciles = true  // find rows that were hard-deleted, or left the filter
 
         return settings
     }

@@ -41,7 +41,7 @@ public struct LogConfiguration: Sendable {
     /// If false, payloads are stored uncompressed, so that tests cover cases that compression hides.
     package var compresses = true
 
-    /// Creates settings. What is not given suits most logs.
+    /// Creates settings. The defaults suit most logs.
     public init(
         segmentSize: ByteCount = .mebibytes(8), zeroAhead: ByteCount = .kibibytes(256), acceleration: Int = 2,
         usesDictionary: Bool = true, syncsWhenIdle: Bool = true, quarantineLimit: Int = 64

@@ -1,5 +1,5 @@
 // The note in a lock file says which process holds the lock. It is only for people: an old note may remain in a file that
-// nobody has locked.
+// no process has locked.
 
 #if canImport(Darwin)
     import Darwin

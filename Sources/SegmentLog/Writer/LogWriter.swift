@@ -229,7 +229,7 @@ public final class LogWriter: Sendable {
     /// Makes everything durable, marks the log as closed cleanly and closes it. The writer accepts nothing more.
     public func close() throws(LogError) {
         let failure: LogError? = appender.withLock { appender in
-            // Also for a log that it may no longer write.
+            // This also runs after the writer lost the right to write.
             defer { appender.letGo() }
             do throws(LogError) {
                 try appender.checkUsable()

@@ -46,7 +46,7 @@ public struct SyncConfiguration: Sendable {
     /// Further settings that a new store starts with.
     package var settings: [(name: String, value: Value)] = []
 
-    /// Creates a configuration. What is not given suits most apps.
+    /// Creates a configuration. The defaults suit most apps.
     public init(
         creation: LogCreation = .ifMissing, durability: Durability = .durable, ids: IDComparison = .exact,
         serverProtocol: ServerProtocol = .zumo2, schema: SyncSchema? = nil, backend: String? = nil,

@@ -1,5 +1,5 @@
-// One store and several processes: one has it open for writing, others follow it. What these change waits in a folder until
-// the first makes it in its log, each change once. The first can also let go of the store for a while.
+// One store and several processes: one has it open for writing, others follow it. The followers' changes wait in a folder
+// until the writing process adds them to its log, each change once. That process can also suspend the store for a while.
 
 public import SegmentLog
 public import SynclineCore
@@ -10,8 +10,8 @@ extension SyncDatabase {
     /// does.
     ///
     /// The tables, their queries and live queries are as in the other process, and follow its changes. Rows can be changed:
-    /// a change is durable when the call returns, shows here at once, and is made in the store by the other process, once and
-    /// in the order in which this one made them. Reading and changing rows takes no lock and waits for no other process. Nothing
+    /// a change is durable when the call returns, is visible here at once, and is merged into the store by the other process,
+    /// once and in the order in which this one made them. Reading and changing rows takes no lock and waits for no other process. Nothing
     /// else can be changed here: a push, a pull, a setting and the like throw `follower`.
     ///
     /// The store must exist. Its recorded schema applies, and that of the configuration does not.
@@ -35,8 +35,8 @@ extension SyncDatabase {
         return database
     }
 
-    /// Takes in what other processes wrote. A store that is followed shows the newest changes of all processes after that. In
-    /// the process that has the store open for writing, the changes that the others made are made in it.
+    /// Takes in what other processes wrote. After that, a store opened with `follow` shows the newest changes of all processes.
+    /// In the process that has the store open for writing, the others' changes are merged into it.
     @concurrent
     public func refresh() async throws(SyncError) {
         if writer.isFollower {
@@ -49,7 +49,8 @@ extension SyncDatabase {
     /// Makes everything durable and lets go of the store, so that this process holds no lock: a system may end a process that
     /// holds one while it is suspended, and another process may open the store for writing.
     ///
-    /// Until ``resume()``, reads and live queries show the state of now, and changes, pushes and pulls throw `suspended`.
+    /// Until ``resume()``, reads and live queries show the state at suspension, and changes, pushes and pulls throw
+    /// `suspended`.
     @concurrent
     public func suspend() async throws(SyncError) {
         try writer.suspend()

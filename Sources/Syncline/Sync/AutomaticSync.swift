@@ -24,7 +24,7 @@ public struct AutomaticSyncSettings: Sendable {
         self.init(sync: SyncSettings(tables: tables), delay: delay, interval: interval, listens: listens)
     }
 
-    /// Creates settings for rounds of one's own.
+    /// Creates settings for custom rounds.
     public init(
         sync: SyncSettings, delay: Duration? = .milliseconds(500), interval: Duration? = .seconds(60),
         listens: Bool = true

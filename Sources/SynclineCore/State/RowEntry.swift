@@ -167,7 +167,7 @@ package struct PendingRow: Hashable, Sendable {
     }
 }
 
-/// A value stored behind a reference.
+/// A value stored by reference.
 private final class Box<Content: Hashable & Sendable>: Hashable, Sendable {
     let content: Content
 

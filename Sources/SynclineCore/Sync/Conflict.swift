@@ -19,7 +19,7 @@ public struct Conflict: Hashable, Sendable {
     public var state: State
     /// The status of the server's response; nil if a pull found the conflict.
     public var status: Int?
-    /// What the server, or a pull, had against the operation.
+    /// Why the operation conflicted or was rejected.
     public var reason: ConflictReason
     /// The server's message.
     public var message: String?

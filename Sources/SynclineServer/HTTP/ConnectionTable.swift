@@ -1,5 +1,5 @@
-// The open connections, and the decision who may open another. If there is no room, the connection that has been idle
-// for longest is ended: an honest client reconnects, and a client that only holds connections loses them.
+// The open connections. The table decides which clients may open another. If there is no room, the connection that has
+// been idle for longest is ended: an honest client reconnects, and a client that only holds connections loses them.
 
 import SynclineGround
 

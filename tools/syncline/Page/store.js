@@ -1,4 +1,4 @@
-// The store behind the page, and what the page shows of it. The address of the page holds what is shown, so that the
+// The store that the page shows, and what the page shows of it. The address of the page holds what is shown, so that the
 // buttons of the browser go back and forth.
 
 async function answer(response) {

@@ -170,7 +170,7 @@ function syncCard(sync) {
       sync.n ? eventLink(sync.last, sync.n === sync.last ? null : `@${grouped(sync.n)}–${grouped(sync.last)}`)
         : ['after ', eventLink(sync.after)],
       make('span', { class: 'note' }, words ? ` ${words}` : '')),
-    make('p', {}, sync.what || ('No event came of it.')),
+    make('p', {}, sync.what || 'It produced no events.'),
     sync.session === null ? null : make('details', { 'data-key': `session ${sync.session}`, ontoggle: async event => {
       if (!event.target.open || requests.firstChild) return;
       try { requests.replaceChildren(...(await ask('requests', { session: sync.session })).requests.map(exchange)); }

@@ -64,7 +64,7 @@ struct FileDraft {
         Leftovers.forget(draftPath)
     }
 
-    /// Leaves nothing behind.
+    /// Removes the unfinished file.
     func giveUp() {
         file.close()
         Leftovers.discard(draftPath)

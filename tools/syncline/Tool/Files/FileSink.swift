@@ -14,6 +14,6 @@ final class FileSink: Sink {
     /// Gives the file its name, durably.
     func finish() throws { try draft.finish() }
 
-    /// Leaves nothing behind.
+    /// Removes the unfinished file.
     func giveUp() { draft.giveUp() }
 }

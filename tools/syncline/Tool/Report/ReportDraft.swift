@@ -26,6 +26,6 @@ struct ReportDraft {
         try file.finish()
     }
 
-    /// Leaves nothing behind.
+    /// Removes the unfinished file.
     func giveUp() { file.giveUp() }
 }
