@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A package of its own: who uses the log need not have its peers installed.
+/// A package of its own, so that users of the log need not have its peers installed.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],

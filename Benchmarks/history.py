@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         found = [best(words(event)) for event in moments]
         seconds, processor, memory = map(max, zip(*found))
         tell(name, seconds, asked, processor, memory, MOMENT)
-    # How long after its commit was acknowledged an event is shown to somebody who follows.
+    # How long after its commit was acknowledged an event is shown to a follower.
     follower = subprocess.Popen(
         [tool, "tail", "-f", "-n", "1", "--jsonl", "-s", store], stdout=subprocess.PIPE, text=True)
     follower.stdout.readline()

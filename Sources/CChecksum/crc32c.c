@@ -1,4 +1,4 @@
-// CRC32C with the processor's instruction where it has one (SSE4.2, ARMv8), by slicing-by-8 tables otherwise.
+// CRC32C with the processor's instruction if it has one (SSE4.2, ARMv8), by slicing-by-8 tables otherwise.
 // The loop is bound by the instruction's latency (3 cycles for 8 bytes); three independent streams over one buffer
 // hide it. The streams are joined by multiplying with a power of x modulo the polynomial, through small tables.
 #include "CChecksum.h"

@@ -1,4 +1,4 @@
-// libmicrohttpd starts a daemon and tells of a connection through `...`, which Swift can't call: a function for each.
+// libmicrohttpd starts a daemon and describes a connection through `...`, which Swift can't call: a function for each.
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
@@ -22,8 +22,8 @@ static inline void *syncline_mhd_context(struct MHD_Connection *connection) {
     return info == NULL ? NULL : info->socket_context;
 }
 
-// The library makes an object of each parameter, in the room for the request's head, and gives no answer where they find
-// none. It has noted where they begin, and finds none now; the target was copied before.
+// The library makes an object of each parameter, in the room for the request's head, and gives no answer if there is not
+// enough room. It has noted where the parameters begin, and now finds none; the target was copied before.
 static inline void syncline_mhd_hide_parameters(const char *target) {
     char *mark = strchr((char *)target, '?');
     if (mark != NULL && mark[1] != 0) mark[1] = 0;

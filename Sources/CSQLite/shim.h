@@ -1,4 +1,4 @@
-// SQLite's markers for who owns memory are casts that Swift can't see, and its settings are variadic.
+// SQLite's markers for the owner of memory are casts that Swift can't see, and its settings are variadic.
 
 #include <sqlite3.h>
 

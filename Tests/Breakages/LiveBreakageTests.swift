@@ -9,7 +9,7 @@ import Testing
     /// As many as the usual run of the tests has.
     private static let seeds = UInt64(1)...400
 
-    @Test func `live results are right where nothing is broken`() throws {
+    @Test func `live results are right if nothing is broken`() throws {
         for seed in Self.seeds { #expect(try LiveHistory.fault(seed: seed) == nil) }
     }
 

@@ -1,4 +1,4 @@
-"""Makes a copy of the log, the core, SQL and their tests, with every breakage of breakages.txt in it behind a switch.
+"""Makes a copy of the log, the core, SQL and their tests, with every breakage of breakages.txt in it, each enabled by a switch.
 
     breakages.py COPY [NAME]  writes the package to COPY; files that are as they should be keep their times. Refuses a
                               NAME that no breakage has

@@ -111,7 +111,7 @@ def secrets(world, name, wrong):
 
 
 def check_secrets(world, story, name, wrong, allowed=None):
-    """A secret is only in files that nobody else can read and, if names are given, only in files with such a name."""
+    """A secret is only in files that no other user can read and, if names are given, only in files with such a name."""
     for path in glob.glob(world.store(name) + "/**", recursive=True):
         if not os.path.isfile(path):
             continue

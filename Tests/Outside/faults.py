@@ -132,7 +132,7 @@ class Trial:
     def again(self, step, first):
         """Tries a step again that failed and was not carried out: in the session that is open, then in a new one. A writer
         that could not sync its segment stops, and so does one that could not write it unless the disk was full; nothing
-        else may keep a process from going on."""
+        else may keep a process from continuing."""
         if self.look() == "done":
             return first
         is_alone = self.life.session is None

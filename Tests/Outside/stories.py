@@ -48,7 +48,7 @@ def init(*words, store="store"):
 
 
 def noise(name, length=5000):
-    """A text that can't be compressed much, so that what is stored takes several sectors."""
+    """A string that hardly compresses, so that it takes several sectors."""
     return random.Random(name).randbytes(length // 2).hex()
 
 

@@ -161,7 +161,7 @@ import Testing
         #expect(killed.crash { _ in false }.contents(of: "a") == sectors(2, 2))
     }
 
-    @Test func `of a sync can bring the old content back`() throws {
+    @Test func `of a sync can restore the old content`() throws {
         let disk = FaultyStorage()
         let file = try disk.putDurably(sectors(1), in: "a")
         try disk.put([7], in: "b")

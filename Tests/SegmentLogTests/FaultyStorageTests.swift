@@ -291,7 +291,7 @@ import Testing
             ]
             for call in calls { #expect(refusal(of: call) == .other) }
             #expect(!lock.isOwned)
-            lock.note("nobody")
+            lock.note("other")
             lock.release()
             file.close()
             #expect(next.contents(of: "a") == [1])

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases)
-    func `makes a directory only where nothing exists`(kind: StorageKind) throws {
+    func `makes a directory only if nothing exists at its path`(kind: StorageKind) throws {
         let fixture = try StorageFixture(kind)
         let storage = fixture.storage
         try storage.createDirectory("")
@@ -276,7 +276,7 @@ import Testing
         lock.note("pid 4712")
         #expect(try firstLine() == "pid 4712")
         lock.release()
-        lock.note("nobody")
+        lock.note("other")
         #expect(try firstLine() == "pid 4712")
     }
 

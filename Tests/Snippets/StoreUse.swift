@@ -1,4 +1,4 @@
-// The code of "Background sync": who uses the store.
+// The code of "Background sync" that records the users of the store.
 
 import Syncline
 

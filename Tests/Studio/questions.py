@@ -60,7 +60,7 @@ def answers(browser, folder):
     # The answer 400 is what was asked for.
     browser.complaints = [words for words in browser.complaints if "400" not in words]
 
-    # Syncs, and the requests behind them.
+    # Syncs, and their requests.
     view(browser, "syncs")
     browser.ask("[...document.querySelectorAll('.syncs details')][0].open = true")
     browser.until("document.querySelector('.exchange')")

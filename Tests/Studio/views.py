@@ -30,7 +30,7 @@ def looks(browser, folder):
                 browser.picture(f"{shots}/{name}-{width}-{scheme}.png")
                 if (width, scheme) == (1280, "light") and name in ["row", "conflicts"]:
                     browser.picture(f"{shots}/{name}.png")
-    assert browser.ask("document.querySelectorAll('#panel b, .line .what b').length") == 0, "texts are no markup"
+    assert browser.ask("document.querySelectorAll('#panel b, .line .what b').length") == 0, "strings are not markup"
     browser.size(1280, 860)
     browser.scheme("light")
     studio.close()

@@ -18,7 +18,7 @@ struct ValueTests {
     }
 
     @Test(
-        "texts that are no dates are refused",
+        "strings that are not dates are refused",
         arguments: [
             "", "yesterday", "2026-02-30", "2026-13-01", "2026-05-19T24:00:00Z", "2026-05-19T21:30:00.Z",
             "2026-05-19 21:30:00Z",

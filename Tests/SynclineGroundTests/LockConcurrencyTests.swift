@@ -84,7 +84,7 @@ import Testing
         #expect(last == -3)
     }
 
-    @Test func `what was written before a value was stored is seen by who loads it`() async {
+    @Test func `a thread that loads a value sees what was written before it was stored`() async {
         let counter = Counter()
         await withTaskGroup { group in
             group.addTask {

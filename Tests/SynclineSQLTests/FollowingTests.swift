@@ -49,7 +49,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `history that was removed is no obstacle`() async throws {
+    @Test func `a file is updated even if history was removed`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         var configuration = SyncConfiguration()

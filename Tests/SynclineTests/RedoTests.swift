@@ -69,7 +69,7 @@ import Testing
         await #expect(throws: SyncError.self) { try await database.redo() }
     }
 
-    @Test func `a redo keeps the columns that a pull has brought meanwhile`() async throws {
+    @Test func `a redo keeps the columns that a pull has received meanwhile`() async throws {
         let pair = try await SyncPair(rows: [.item("a", ["text": "one", "note": "x"])])
         try await pair.pull()
         try await pair.table.update(.item("a", ["text": "mine"]))

@@ -84,7 +84,7 @@ struct JSONTests {
         }
     }
 
-    @Test("that is no UTF-8 is refused")
+    @Test("that is not UTF-8 is refused")
     func invalidUTF8() {
         for bytes: [UInt8] in [
             [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22], [0x22, 0xe2, 0x82],

@@ -4,6 +4,11 @@ import Foundation
 
 /// The last column of the glossary's tables.
 struct RejectedWords {
+    /// What contains a rejected word and is right: names, and uses with another meaning.
+    private static let allowed = [
+        "there (?:is|was) no", "is no longer", "answer is no", "behind (?:a proxy|TLS|pgbouncer|any load balancer)",
+        #"[."]behind\b"#, #"case behind\("#, "nil where hasBase",
+    ]
     let words: [String]
     private let expression: NSRegularExpression
 
@@ -15,13 +20,15 @@ struct RejectedWords {
                 .filter { !$0.isEmpty }
         }
         let choices = words.map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
-        expression = try NSRegularExpression(pattern: "(?<!\\p{L})(?:\(choices))(?!\\p{L})", options: .caseInsensitive)
+        let allowed = RejectedWords.allowed.joined(separator: "|")
+        expression = try NSRegularExpression(
+            pattern: "\(allowed)|(?<!\\p{L})(\(choices))(?!\\p{L})", options: .caseInsensitive)
     }
 
-    /// The words that a text has, in lower case.
+    /// The rejected words in a file, in lower case.
     func found(in text: String) -> [String] {
         expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap { match in
-            Range(match.range, in: text).map { text[$0].lowercased() }
+            Range(match.range(at: 1), in: text).map { text[$0].lowercased() }
         }
     }
 }

@@ -14,19 +14,27 @@ enum Tree {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The files below some folders that end with a name's end, sorted.
-    static func files(in folders: [String], ending: String) throws -> [TreeFile] {
+    /// The files below some folders whose names have one of these endings, sorted; with scripts, if wanted.
+    static func files(in folders: [String], ending: String..., scripts: Bool = false) throws -> [TreeFile] {
         var files: [TreeFile] = []
         for folder in folders {
             let walker = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
             while let name = walker?.nextObject() as? String {
-                guard name.hasSuffix(ending), !name.contains(".build/") else { continue }
                 let path = "\(folder)/\(name)"
+                guard !name.contains(".build/"),
+                    ending.contains(where: { name.hasSuffix($0) }) || (scripts && isScript(path))
+                else { continue }
                 files.append(
                     TreeFile(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8)))
             }
         }
         return files.sorted { $0.path < $1.path }
+    }
+
+    /// Whether a file without an extension says which program runs it.
+    private static func isScript(_ path: String) -> Bool {
+        let url = root.appending(path: path)
+        return url.pathExtension.isEmpty && (try? Data(contentsOf: url))?.starts(with: "#!".utf8) == true
     }
 
     /// The documents in the root.

@@ -195,7 +195,7 @@ import Testing
         #expect((try call.object()["salvaged"] as? [String: Any])?["lost"] as? [String] == ["@6"])
     }
 
-    @Test func `a missing segment is told where it should be`() async throws {
+    @Test func `a missing segment is reported at its place`() async throws {
         let log = try TestLog()
         let writer = try log.open()
         try writer.roll()

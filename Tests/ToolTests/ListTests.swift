@@ -80,7 +80,7 @@ import Testing
         #expect(await Call.tool("get", "todoitem", "a", on: log).exit == .done)
     }
 
-    @Test func `an order that can't be read is no filter`() async throws {
+    @Test func `an order that can't be read is not reported as a filter`() async throws {
         for text in ["text,", ""] {
             let call = await Call.tool("query", "todoitem", "--orderby", text, on: try TestLog.story())
             #expect(call.exit == .failed && call.errors.contains("the order can't be read: the order ends too early"))
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `an event that does not exist is no event of a list`() async throws {
+    @Test func `a list of events that do not exist is refused`() async throws {
         let log = try TestLog.story()
         for words in [["log", "@21"], ["log", "@3..21"], ["log", "@-21"]] {
             let call = await Call.tool(words: words, on: log)

@@ -1,4 +1,4 @@
-// Who may see the page of `studio`.
+// Which requests may see the page of `studio`.
 
 import SynclineWire
 import Testing

@@ -35,12 +35,12 @@ extension FieldStore {
         inspections.order(by: \.id, .descending).with(all: Finding.inspection)
     }
 
-    /// The findings that nobody has fixed yet, each with its inspection.
+    /// The findings that are not fixed yet, each with its inspection.
     func toFix() -> RelatedQuery<Finding, Inspection, Inspection?> {
         findings.where { !$0.isFixed }.order(by: \.text).with(Finding.inspection)
     }
 
-    /// The findings of a severity that nobody has fixed yet.
+    /// The findings of a severity that are not fixed yet.
     func toFix(_ severity: Finding.Severity) -> SyncQuery<Finding> {
         findings.where { !$0.isFixed && $0.severity == severity }.order(by: \.text)
     }

@@ -16,7 +16,7 @@ struct AppendJob: Codable, Sendable {
     var stamped = false
 }
 
-/// What came of it.
+/// Its result.
 struct AppendOutcome: Codable, Sendable {
     var records = 0
     var commits = 0

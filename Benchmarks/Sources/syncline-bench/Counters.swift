@@ -9,7 +9,7 @@ struct BlockDevice: Sendable {
     let name: String
     private let directory: String
 
-    /// Nil where the file system has no device of its own to count on (overlay, tmpfs, Btrfs).
+    /// Nil if the file system has no device of its own to count on (overlay, tmpfs, Btrfs).
     init?(under mount: Mount?) {
         guard let mount, var device = resolvedPath("/sys/dev/block/\(mount.device)") else { return nil }
         // Flushes are counted for whole disks only.

@@ -20,7 +20,7 @@ func writeFile(_ text: String, to path: String) throws {
     }
 }
 
-/// An absolute path without links; nil where there is nothing.
+/// An absolute path without links; nil if nothing exists there.
 func resolvedPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

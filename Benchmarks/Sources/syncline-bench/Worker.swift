@@ -17,7 +17,7 @@ enum Command: Codable, Sendable {
     case scan
     /// Opens a live store to follow it.
     case openToFollow
-    /// Follows it until as many records were seen as a file comes to say, or the time is up.
+    /// Follows it until as many records were seen as a file says at last, or the time is up.
     case follow(countFile: String, seconds: Double)
     case close
 }

@@ -4,7 +4,7 @@
 struct ReadingCheck {
     private let segment: LogCatalog.Segment
     private var decoder = PayloadDecoder()
-    /// What the index must say; nil after damage and holes, where that is not known.
+    /// What the index must say; nil after damage and holes, because then it is not known.
     private var tail: SegmentTail?
     private var assembler = RecordAssembler()
     /// Where the current transaction begins.

@@ -1,4 +1,4 @@
-// What waits in a store's folder of tributaries, for those who look at a store, check it, or rescue it.
+// What waits in a store's folder of tributaries, for code that inspects, checks or rescues a store.
 
 package import SegmentLog
 package import SynclineCore

@@ -1,4 +1,4 @@
-// Notices that a network is available again, where the system tells that.
+// Notices that a network is available again, on systems that report it.
 
 /// Whether there is a network, as far as it was reported.
 struct NetworkPresence {

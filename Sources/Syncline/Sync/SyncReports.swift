@@ -52,7 +52,7 @@ public struct PushPreview: Hashable, Sendable {
     public var report: PushReport
     /// The request of each operation as if it were sent alone; nil for an operation that awaits a decision.
     public var requests: [Request?]
-    /// The conflict that each will meet as far as the store knows the server's rows; nil where it knows of none.
+    /// The conflict that each will meet as far as the store knows the server's rows; nil if it knows of none.
     public var foreseen: [ForeseenConflict?]
 }
 

@@ -18,7 +18,7 @@ public struct ColumnExpression<Model: SyncModel, Value>: Sendable {
 public typealias Filter<Model: SyncModel> = ColumnExpression<Model, Bool>
 
 extension ColumnExpression {
-    /// The filter without a model. Throws if a value can't be compared, or a property is no column.
+    /// The filter without a model. Throws if a value can't be compared, or a property is not a column.
     public var expression: FilterExpression {
         get throws(SyncError) { try tree.get() }
     }

@@ -19,7 +19,7 @@ public struct Columns<Model: SyncModel>: Sendable {
         column(ModelColumns<Model>.shared.name(of: property))
     }
 
-    /// Returns a column by its name, for what is no property of the model. A member of a nested object is named with
+    /// Returns a column by its name, for a column that is not a property of the model. A member of a nested object is named with
     /// slashes: `place/street`.
     public func named<Value: Encodable>(
         _ name: String, as type: Value.Type = Value.self

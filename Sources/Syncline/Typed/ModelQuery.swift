@@ -17,7 +17,7 @@ public struct ModelQuery<Model: SyncModel>: Sendable {
     /// Creates a query for all rows.
     public init() {}
 
-    /// Returns the query of a table. Throws if a value can't be compared, or a property is no column.
+    /// Returns the query of a table. Throws if a value can't be compared, or a property is not a column.
     func rowQuery(table: String) throws(SyncError) -> RowQuery {
         var query = RowQuery(table: table, filter: try filter?.expression, top: top.map { max(0, $0) })
         query.skip = max(0, skip)
@@ -71,7 +71,7 @@ extension ModelSource {
         narrowed { $0.add(orderBy: ModelColumns<Model>.shared.name(of: property), direction) }
     }
 
-    /// Returns a query that sorts by a column that is no property of the model.
+    /// Returns a query that sorts by a column that is not a property of the model.
     public func order(byColumn name: String, _ direction: SortDirection = .ascending) -> Narrowed {
         narrowed { $0.add(orderBy: ModelColumns<Model>.shared.checked(name), direction) }
     }

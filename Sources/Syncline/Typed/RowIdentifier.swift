@@ -64,7 +64,7 @@ extension RowIdentifier where Self: RawRepresentable, RawValue == UUID {
 }
 
 extension RowIdentifier {
-    /// The strings by which a column of another row may hold the id; nil if it is no string there.
+    /// The strings by which a column of another row may hold the id; nil if it is not a string there.
     var columnTexts: [String]? {
         guard case .string? = try? ValueEncoder.encode(self) else { return nil }
         return rowIDs
@@ -75,7 +75,7 @@ extension RowIdentifier {
 
     /// Returns the id as a model encodes it, for a row's id.
     static func encoded(rowID: String) throws(SyncError) -> Value {
-        // A model must find its row again, so `007` is no integer here, and a UUID has the case of one of its row ids.
+        // A model must find its row again, so `007` is not an integer here, and a UUID has the case of one of its row ids.
         guard let id = Self(rowID: rowID), id.rowIDs.contains(rowID) else {
             throw SyncError(
                 .invalidItem, "id: the row's id is not one that \(Self.self) can have",

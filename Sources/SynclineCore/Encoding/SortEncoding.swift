@@ -126,7 +126,7 @@ enum SortEncoding {
 }
 
 extension ByteReader {
-    /// Reads a number's place in an order, after its tag; nil if it is no whole number, or too large to be sure.
+    /// Reads a number's place in an order, after its tag; nil if it is not a whole number, or too large to be sure.
     mutating func sortedInteger() throws(MalformedBytes) -> Int64? {
         let bits = try ordered()
         let number = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)

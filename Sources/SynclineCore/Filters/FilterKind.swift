@@ -24,7 +24,7 @@ package enum FilterKind: Hashable, Sendable {
     }
 }
 
-/// The known kinds of columns: returns a column's kind, or nil where it may hold anything.
+/// The known kinds of columns: returns a column's kind, or nil if it may hold anything.
 package typealias FilterTyping = @Sendable (String) -> FilterKind?
 
 extension FilterExpression.Function {

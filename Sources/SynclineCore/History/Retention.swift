@@ -85,7 +85,7 @@ package struct HistoryPlan: Hashable, Sendable {
     /// The checkpoint files that are no longer needed.
     package var dropped: [UInt64]
 
-    /// Nil where nothing may go.
+    /// Nil if nothing may be removed.
     /// - Parameters:
     ///   - checkpoints: All checkpoints that can be read.
     ///   - horizon: The last event that need not be kept.

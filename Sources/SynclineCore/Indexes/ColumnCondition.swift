@@ -43,7 +43,7 @@ struct ColumnCondition {
         self.test = test
     }
 
-    /// The values it equals one of; nil if it is no such condition.
+    /// The values it equals one of; nil if it is not such a condition.
     var choices: [Value]? {
         switch test {
         case .compare(.equal, let value): [value]

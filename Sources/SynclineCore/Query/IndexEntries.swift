@@ -1,5 +1,5 @@
 // The entries of an index on a column of strings, one after another in the order of the strings, for a caller that needs
-// no more of the rows than the entries have. Where strings were cut off, the rows are looked up and sorted.
+// no more of the rows than the entries have. If strings were cut off, the rows are looked up and sorted.
 
 import SynclineGround
 

@@ -201,7 +201,7 @@ final class QueryRun {
         return best
     }
 
-    /// An id is no column of a row, so an index on one says nothing.
+    /// An id is not a column of a row, so an index on one says nothing.
     private func indexes() throws(StateError) -> LazyFilterSequence<[TableIndex]> {
         try reader.indexes(of: query.table).lazy.filter { !$0.keeps("id") }
     }

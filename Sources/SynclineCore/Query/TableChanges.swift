@@ -1,4 +1,4 @@
-// The rows of a table that changed between two states, read once for everybody who follows the table.
+// The rows of a table that changed between two states, read once for all observers of the table.
 
 import SynclineGround
 

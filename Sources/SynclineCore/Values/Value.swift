@@ -41,7 +41,7 @@ public enum Value: Hashable, Sendable {
 }
 
 extension Value {
-    /// A member of an object; nil if it has none of that name, or is no object.
+    /// A member of an object; nil if it has none of that name, or is not an object.
     package subscript(member name: String) -> Value? {
         guard case .object(let members) = self else { return nil }
         return members[member: name]

@@ -1,4 +1,4 @@
-// Proxies whose headers are trusted: who sent a request, and how it reached them. From all other peers these headers
+// Proxies whose headers are trusted: which client sent a request, and how it reached them. From all other peers these headers
 // are ignored.
 
 import SynclineWire

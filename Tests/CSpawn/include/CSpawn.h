@@ -1,4 +1,4 @@
-// Calls that the C library shows only to those who ask for its extensions.
+// Calls that the C library declares only if its extensions are requested.
 
 #pragma once
 

@@ -299,7 +299,7 @@ def all_attacks(rows):
         Attack("heads", "1,100 connections that send a line in 4 s", dripped(*DRIPPED_HEAD)),
         Attack("bodies", "1,100 connections that send a byte in 4 s", dripped(*DRIPPED_BODY)),
         Attack("listeners", "300 listeners that read nothing", deaf),
-        Attack("log", "a log that nobody reads", lambda stage, number: None, reads_log=False),
+        Attack("log", "a log that is not read", lambda stage, number: None, reads_log=False),
         # Honest clients keep the connections they have: there are no others.
         Attack("descriptors", "more connections than a server with 256 descriptors can have", idle(600, sources=600),
                descriptors=256, reconnects=False),

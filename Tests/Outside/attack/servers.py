@@ -146,7 +146,7 @@ class PostgreSQL:
         return done.stdout
 
     def execute(self, statement):
-        """Runs a statement; the first column of what it brings."""
+        """Runs a statement and returns the first column of its result."""
         return self.run("psql", "-qAt", "-h", self.folder, "-U", "tester", "-d", "attack", "-c", statement).split("\n")
 
     def processes(self):

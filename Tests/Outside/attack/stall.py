@@ -11,7 +11,7 @@ LOAD = 12
 
 
 def load(port, over, number):
-    """Writes and reads without a pause, whatever comes of them."""
+    """Writes and reads without a pause, and ignores the results."""
     wire = None
     while not over.is_set():
         try:

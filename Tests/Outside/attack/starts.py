@@ -1,4 +1,4 @@
-"""Processes that come and go on a busy PostgreSQL: started, used, then stopped or killed."""
+"""Short-lived processes on a busy PostgreSQL: started, used, then stopped or killed."""
 
 import random
 import threading

@@ -76,7 +76,7 @@ struct IOErrorTorture {
         play.letGo()
         count.states += 5
         let lost = play.disk.crash { _ in false }
-        try checked("power lost, nothing persisted") { try scenario.check(play, lost) }
+        try checked("power lost, nothing written") { try scenario.check(play, lost) }
         for _ in 0..<2 {
             let seed = numbers.next()
             var chance = Chance(seed: seed)

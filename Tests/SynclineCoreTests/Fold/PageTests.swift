@@ -58,7 +58,7 @@ import Testing
         #expect(try plan() == [.conflict, .pending])
     }
 
-    @Test func `a base that lacks columns is completed by the same version, which is no conflict`() throws {
+    @Test func `a base that lacks columns is completed by the same version, which is not a conflict`() throws {
         try pull(["version": "2", "a": "base"], event: 2)
         try change(.update, ["a": "mine", "c": "mine"])
         try pull(["version": "2", "a": "base", "b": "base", "c": "base"], event: 4)

@@ -1,4 +1,4 @@
-// What a branch comes to in its store, whatever happened there meanwhile.
+// The result of landing a branch, whatever happened in its store meanwhile.
 
 import Testing
 

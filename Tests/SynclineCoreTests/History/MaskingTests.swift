@@ -101,7 +101,7 @@ import Testing
                 #expect(try FilterExpression(parsing: text).text(for: dialect) == text)
             }
         }
-        #expect(masking.mask(filter: "this is no filter", "t", for: .zumo2) == Masking.words)
+        #expect(masking.mask(filter: "this is not a filter", "t", for: .zumo2) == Masking.words)
     }
 
     @Test func `columns with two names have the same masks, and others their own`() {

@@ -1,4 +1,4 @@
-// The first rows of an order are those that sorting all of them brings to the front, however they arrive.
+// The first rows of an order are the first of all rows when sorted, in whatever order they arrive.
 
 import SynclineGround
 import SynclineTesting

@@ -166,7 +166,7 @@ import Testing
         #expect(try desk.shown()?["a"] == 50)
         try desk.undo()
         #expect(try desk.shown() == ["version": "1", "a": 10, "b": 2])
-        #expect(try desk.reader.entry("t", "r")?.pending == nil, "what the server told is no change of the app's")
+        #expect(try desk.reader.entry("t", "r")?.pending == nil, "what the server sent is not a change of the app")
         try desk.checkReplay()
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SynclineCore
 
-/// A store that was brought to a conflict, event by event.
+/// A store that got into a conflict, event by event.
 private struct Play {
     let projector: Projector
     var records: [[UInt8]] = []

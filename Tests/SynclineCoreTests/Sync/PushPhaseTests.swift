@@ -102,7 +102,7 @@ import Testing
     }
 }
 
-/// A push of two operations, of which one has come to a phase.
+/// A push of two operations, one of which is in a phase.
 struct PushStage: Sendable, CustomTestStringConvertible {
     private(set) var machine: PushMachine
     private(set) var index = 0

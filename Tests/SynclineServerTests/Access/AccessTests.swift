@@ -1,4 +1,4 @@
-// Who may do what; those who may not are told nothing.
+// Which callers may do what. A refused caller learns nothing about the table.
 
 import SynclineCore
 import SynclineGround

@@ -67,10 +67,10 @@ import Testing
         #expect(try !server.exchange(get("/tables/todoitem", "Connection: close\r\n")).contains(#""id":"a""#))
         let large = try server.exchange(post(#"{"text":"\#(String(repeating: "x", count: 2000))"}"#))
         #expect(statuses(large) == ["413"] && large.contains("body-too-large"))
-        let chunk = String(repeating: "x", count: 1500)
+        let piece = String(repeating: "x", count: 1500)
         let chunked = """
             POST /tables/todoitem HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r
-            5dc\r\n\(chunk)\r\n0\r\n\r\n
+            5dc\r\n\(piece)\r\n0\r\n\r\n
             """
         #expect(statuses(try server.exchange(chunked)) == ["413"])
         let long = try server.exchange(get("/tables/todoitem?x=" + String(repeating: "y", count: 600)))
@@ -130,7 +130,7 @@ import Testing
         #expect(statuses(connection.rest()).allSatisfy { $0 == "408" })
     }
 
-    @Test func `an address may send only so much`() {
+    @Test func `an address may send a limited number of requests`() {
         let limiter = RateLimiter(perSecond: 2)
         let start = ContinuousClock.now
         #expect((0..<3).map { _ in limiter.admits("a", now: start) } == [true, true, false])

@@ -289,8 +289,8 @@ import Testing
         #expect(sum == Int64(added.load(ordering: .acquiring)), "an update was lost")
         #expect(truth.count == 47)
         let views = seen.withLock { $0 }
-        #expect(views[0] == truth, "who asks for what is newer than the newest it has misses nothing")
-        #expect(views[1] == truth, "who reads the changes misses nothing")
+        #expect(views[0] == truth, "a client that asks for rows newer than its newest misses nothing")
+        #expect(views[1] == truth, "a client that reads the changes misses nothing")
         withExtendedLifetime(keeper) {}
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct OperationTests {
     @Test(arguments: TestBackend.available)
-    func `an old client inserts, reads, updates, deletes and brings back`(_ backend: TestBackend) throws {
+    func `an old client inserts, reads, updates, deletes and restores`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let row = #""createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:00.00"#
         let inserted = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one","n":9007199254740993}"#)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a new client inserts, reads, replaces, deletes and brings back`(_ backend: TestBackend) throws {
+    func `a new client inserts, reads, replaces, deletes and restores`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let inserted = try desk.ask(
             "POST", "/tables/todoitem", #"{"id":"a","text":"one","updatedAt":null,"version":"x","deleted":false}"#,
@@ -138,7 +138,7 @@ import Testing
         #expect(try code("") == "missing-item")
         #expect(try code(#"{"x y":1}"#, "todoitem") == "invalid-column")
         #expect(try code(#"{"Text":"x"}"#, "todoitem") == "invalid-column")
-        #expect(try code(#"{"fresh":1,"Fresh":2}"#, "todoitem") == "invalid-column", "two new ones are no better")
+        #expect(try code(#"{"fresh":1,"Fresh":2}"#, "todoitem") == "invalid-column", "the same for two new ones")
         #expect(try code(#"{"syncline_state":1}"#, "todoitem") == "invalid-column")
         #expect(try code(#"{"a\"; DROP TABLE todoitem; --":1}"#, "todoitem") == "invalid-column")
     }
@@ -151,7 +151,7 @@ import Testing
                 #"UPDATE "fixed" SET "text" = CAST(x'41ff42' AS TEXT), "d" = 'some day', "j" = '{"k":'"#)
         }
         let row = try desk.ask("GET", "/tables/fixed/a")
-        #expect(row.json["text"] == .string("A\u{fffd}B"), "it is no UTF-8")
+        #expect(row.json["text"] == .string("A\u{fffd}B"), "it is not valid UTF-8")
         #expect(row.json["d"] == .string("some day") && row.json["j"] == .string(#"{"k":"#))
         #expect(try desk.ask("GET", "/tables/fixed").ids == ["a"])
     }

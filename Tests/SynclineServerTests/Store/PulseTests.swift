@@ -1,4 +1,4 @@
-// When a database is asked whether it answers, and who waits for it meanwhile.
+// When a database is asked whether it answers, and which requests wait for it meanwhile.
 
 import Testing
 

@@ -88,7 +88,7 @@ final class PrivatePostgres: Sendable {
         let script = """
             P=$(head -n 1 '\(folder)/data/postmaster.pid'); kill -\(signal) $P
             for C in $(ps -o pid= --ppid $P); do kill -\(signal) $C; done
-            # Whoever started it as another user stands still with it.
+            # If it runs as another user, the program that started it stops with it, and has to continue.
             [ \(signal) = STOP ] || kill -CONT $(ps -o ppid= -p $P)
             """
         guard try shell(script) == 0 else { throw CocoaError(.fileNoSuchFile) }

@@ -57,7 +57,7 @@ private struct CountedItem: SyncModel {
         return items
     }
 
-    @Test func `a live list has the rows of now, and then each change`() async throws {
+    @Test func `a live list has the current rows, and then each change`() async throws {
         let items = try await items()
         let live = LiveQuery(items.where { !$0.done }.order(by: \.text))
         #expect(live.models.isEmpty && !live.isLoaded)

@@ -27,7 +27,7 @@ import Testing
         try await pair.die()
         let report = try await pair.push()
         #expect(report.outcome == .complete)
-        #expect(report.operations.count == 2, "what is local only is no operation")
+        #expect(report.operations.count == 2, "a change of local columns makes no operation")
         try await pair.table.delete(id: "r0")
         try await pair.push()
         try await pair.pull()

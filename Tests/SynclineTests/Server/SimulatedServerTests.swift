@@ -373,7 +373,7 @@ struct SimulatedServerTests {
         #expect(server.handle(HTTPRequest("GET", "/elsewhere")).status == 404)
     }
 
-    @Test("makes ids where none are given")
+    @Test("makes ids if none are given")
     func ids() throws {
         for dialect in ServerProtocol.allCases {
             let server = SimulatedServer(dialect)

@@ -10,7 +10,7 @@ import Testing
         return 1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 60)
     }
 
-    @Test func `changes of processes that follow a store are made once, in order, whoever is killed`() async throws {
+    @Test func `changes of followers are made once, in order, even if any process is killed`() async throws {
         for seed in Self.seeds {
             var world = SharedWorld(seed: seed)
             try await world.run()

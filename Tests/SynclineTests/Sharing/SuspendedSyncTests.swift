@@ -74,7 +74,7 @@ import Testing
         #expect(try await app.table("t").get(id: "a")?.columns["n"] == 1)
     }
 
-    @Test func `a push goes on if no other process wrote while the store was suspended`() async throws {
+    @Test func `a push continues if no other process wrote while the store was suspended`() async throws {
         server.setTable("t", rows: [])
         let app = try await open { app in
             try await app.suspend()

@@ -116,7 +116,7 @@ import Testing
         #expect(try await pair.database.pushPreview().foreseen == [nil])
         pair.network.script([.dropAnswer])
         try await pair.push()
-        // The answer is lost, and the pull brings what the update made of the row.
+        // The answer is lost, and the pull receives the updated row.
         try await pair.pull { settings in
             settings.queryID = "q"
             settings.pushesFirst = false

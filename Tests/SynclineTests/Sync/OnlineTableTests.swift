@@ -41,7 +41,7 @@ private struct TwoTokens: CredentialProvider {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `rows are inserted, read, changed, deleted and brought back`(_ protocolVersion: ServerProtocol) async throws {
+    func `rows are inserted, read, changed, deleted and restored`(_ protocolVersion: ServerProtocol) async throws {
         let server = SimulatedServer(protocolVersion)
         server.setTable("t", rows: [])
         let table = Backend(SimulatedNetwork(server), speaking: protocolVersion, nil).table("t")

@@ -14,7 +14,7 @@ import Testing
     @Test func `an operation that the server fails on push after push is parked, and the others continue`() async throws
     {
         var pair = try await SyncPair()
-        try await pair.table.insert(.item("poison", ["n": .integer(1)]))
+        try await pair.table.insert(.item("refused", ["n": .integer(1)]))
         try await pair.table.insert(.item("good", ["n": .integer(2)]))
         for round in 1...2 {
             pair.network.script([Self.failing])
@@ -26,16 +26,16 @@ import Testing
         pair.network.script([Self.failing])
         let report = try await pair.push()
         #expect(report.operations.map(\.outcome) == [.parked, .done])
-        #expect(try await pair.database.conflicts().map(\.id) == ["poison"])
+        #expect(try await pair.database.conflicts().map(\.id) == ["refused"])
         #expect(pair.serverRow("good") != nil)
-        try await pair.database.resolve(table: "t", id: "poison", .keepMine)
+        try await pair.database.resolve(table: "t", id: "refused", .keepMine)
         #expect(try await pair.push().outcome == .complete)
     }
 
     @Test func `a sync finds out by itself whether the server works`() async throws {
         for works in [true, false] {
             let pair = try await SyncPair()
-            try await pair.table.insert(.item("poison", ["n": .integer(1)]))
+            try await pair.table.insert(.item("refused", ["n": .integer(1)]))
             for _ in 0..<3 {
                 // The write, tried four times, and then the read.
                 pair.network.script(Array(repeating: Self.failing, count: works ? 4 : 5))

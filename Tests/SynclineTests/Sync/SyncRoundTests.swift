@@ -54,7 +54,7 @@ import Testing
         #expect(try await device.push().outcome == .incomplete)
     }
 
-    @Test func `a merge does not bring back a row that somebody else deleted`() async throws {
+    @Test func `a merge does not restore a row that another client deleted`() async throws {
         let device = try await device()
         _ = try await device.sync(["t"])
         try await device.table("t").update(.item("r", ["name": "Bea"]))

@@ -98,7 +98,7 @@ private struct Expense: SyncModel {
         #expect(try await totals.next() == [.food: 12, .travel: 5])
     }
 
-    @Test func `a sum that does not fit into 64 bits is a double, which is no integer property`() async throws {
+    @Test func `a sum that does not fit into 64 bits is a double, and does not decode as an integer`() async throws {
         let expenses = try await expenses()
         for id in ["a", "b"] { try await expenses.untyped.insert(.item(id, ["price": .integer(.max)])) }
         let groups = try await expenses.untyped.compute(RowAggregate(table: "expense", functions: [.sum("price")]))

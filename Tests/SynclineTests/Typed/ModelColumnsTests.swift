@@ -120,7 +120,7 @@ private final class Parcel: SyncModel {
         #expect(try columns.name(of: \.id).get() == "id")
     }
 
-    @Test func `a computed property is no column, and its code is not run on made-up values`() {
+    @Test func `a computed property is not a column, and its code is not run on made-up values`() {
         let error = #expect(throws: SyncError.self) { try columns.name(of: \.isOpen).get() }
         #expect(error?.code == .unsupportedPredicate)
         #expect(error?.hint?.contains("$0.named") == true)
@@ -130,7 +130,7 @@ private final class Parcel: SyncModel {
         #expect(throws: SyncError.self) { try columns.name(of: \.title.count).get() }
     }
 
-    @Test func `a property that the decoder makes of two columns, or of part of one, is no column`() throws {
+    @Test func `a property that the decoder makes of two columns, or of part of one, is not a column`() throws {
         let columns = ModelColumns<Sum>()
         #expect(try columns.name(of: \.label).get() == "label")
         #expect(throws: SyncError.self) { try columns.name(of: \.total).get() }

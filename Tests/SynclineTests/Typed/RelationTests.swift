@@ -184,7 +184,7 @@ private struct Finding: SyncModel {
         #expect(try await live.next() == nil)
     }
 
-    @Test func `a live page that nobody holds is not observed any longer`() async throws {
+    @Test func `a live page without references is no longer observed`() async throws {
         let database = try await database()
         let lists = database.writer.observers.lists
         for try await _ in try database.table(Site.self).with(all: Finding.site).observe() {
@@ -194,7 +194,7 @@ private struct Finding: SyncModel {
         #expect(lists.isEmpty)
     }
 
-    @Test func `a live page goes on after an error`() async throws {
+    @Test func `a live page continues after an error`() async throws {
         let database = try await database()
         let findings = database.table(Finding.self)
         let outcomes = try findings.with(Finding.site).observe().outcomes

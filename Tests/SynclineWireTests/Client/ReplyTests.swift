@@ -149,7 +149,7 @@ struct ReplyTests {
     }
 
     @Test(
-        "what is no list is named with its place",
+        "an answer that is not a list is named with its place",
         arguments: [
             ("", "the response is empty"), ("{}", "the object has no list of rows (byte 0)"),
             (#"{"count":1}"#, "the object has no list of rows (byte 0)"),
@@ -171,7 +171,7 @@ struct ReplyTests {
     }
 
     @Test(
-        "what is no row is named with its place",
+        "an element that is not a row is named with its place",
         arguments: [
             ("null", "the row must be an object (byte 0)"), ("[]", "the row must be an object (byte 0)"),
             ("{}", "the row has no string as id (byte 0)"), (#"{"id":1}"#, "the row has no string as id (byte 0)"),
@@ -182,7 +182,7 @@ struct ReplyTests {
         #expect(reply(text).reason == reason)
     }
 
-    @Test("a list's error is no list, whatever its body")
+    @Test("an error answer to a list is not a list, whatever its body")
     func listErrors() {
         #expect(reply("[]", to: page, status: 500).reason == "the status is not a success")
     }
@@ -303,7 +303,7 @@ struct ReplyTests {
             }
         }
         guard case .unreadable = reply(#"{"items":[],"cursor":"x"}"#, 410).content else {
-            Issue.record("a refusal is no page")
+            Issue.record("a refusal is not a page")
             return
         }
     }

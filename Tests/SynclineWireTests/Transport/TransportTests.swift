@@ -55,7 +55,7 @@
 
     @Suite("The transport")
     struct TransportTests {
-        @Test("sends a request as it is given and brings the answer whole")
+        @Test("sends a request unchanged and returns the whole answer")
         func whole() async throws {
             let seen = Mutex("")
             let server = SocketServer { connection in
@@ -246,7 +246,7 @@
             #expect(kind(await send(try transport("http://host.invalid"))) == .offline)
             let result = try await exchange(scheme: "https") { connection in
                 _ = connection.read()
-                connection.write("HTTP/1.1 400 This is no TLS\r\n\r\n")
+                connection.write("HTTP/1.1 400 This is not TLS\r\n\r\n")
             }
             #expect(kind(result) == .offline)
         }

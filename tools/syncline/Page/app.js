@@ -31,7 +31,7 @@ async function refresh(isForced) {
     if (isNews) {
       header();
       if (isForced || before.last !== store.last) count().catch(failed);
-      // Somebody who looks at the past stays there.
+      // A user who looks at the past stays there.
       const isLater = before.last !== store.last || before.complete !== store.complete;
       changed('store', ...isNewest && isLater ? ['moment'] : []);
     }

@@ -51,7 +51,7 @@ final class LoadConnection {
         }
     }
 
-    /// Reads what has come of an answer, waiting for something to come; nil while it is not whole.
+    /// Reads what has arrived of an answer, and waits until something arrives; nil while it is incomplete.
     func receive() throws -> LoadAnswer? {
         filled += try read(at: filled)
         if answer == nil {

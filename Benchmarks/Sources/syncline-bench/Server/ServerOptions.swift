@@ -35,7 +35,7 @@ struct ServerOptions: Sendable {
           --postgres url    an empty database to measure as well
           --rows n          how many rows batch inserts and the readers find (default: 1000000)
           --connections n   how many clients ask at once (default: 64)
-          --seconds n       how long a measurement takes where it has no end of its own (default: 5)
+          --seconds n       how long a measurement takes if it has no end of its own (default: 5)
           --rounds n        how often each measurement is repeated (default: 3)
           --json file       writes every measurement as one line of JSON
           --dir directory   where the data goes while it runs; must lie on a real disk (default: .bench)

@@ -137,7 +137,7 @@ final class SQLiteStore: Store, @unchecked Sendable {
         return rows.count
     }
 
-    /// Takes a row out of the statement, as an app must before it goes on.
+    /// Takes a row out of the statement, as an app must before it continues.
     private func copy(_ select: OpaquePointer?, from column: Int32) -> Int {
         var values: [Value] = []
         values.reserveCapacity(Int(sqlite3_column_count(select)))

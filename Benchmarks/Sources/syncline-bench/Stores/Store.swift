@@ -1,4 +1,4 @@
-// What a sync client needs of its store, and who can do it: rows by id, and with each change an operation that waits
+// What a sync client needs of its store, and which stores can do it: rows by id, and with each change an operation that waits
 // to be pushed, both in one transaction.
 
 /// A store under test, opened on one directory. Its calls may suspend; most block the thread instead.
@@ -22,7 +22,7 @@ protocol Store: AnyObject, Sendable {
     func close() async throws
 }
 
-/// Not everyone does everything: who has no queries takes no part in them.
+/// Not every store does everything: one without queries takes no part in their workloads.
 extension Store {
     func filter() async throws -> Int { throw BenchError("no filter") }
     func index() async throws { throw BenchError("no index") }
