@@ -1,15 +1,15 @@
 // The append workloads: numbers of records, of writers, and of records in a commit.
 
-/// One case: every lane does the same work.
+/// One case: every variant does the same work.
 struct AppendCase: Sendable {
     var name: String
     var title: String
     var durability = Durability.durable
-    var lanes: [Lane]
+    var variants: [EngineVariant]
     var records: Int
     var batch = 1
     var writers = 1
-    /// The number of records after which another lane takes its turn; nil if each lane does its round at once.
+    /// The number of records after which another variant takes its turn; nil if each variant does its round at once.
     var slice: Int?
     var secondsAtMost: Double
 }
@@ -20,37 +20,38 @@ extension AppendCase {
     static func cases(of workload: Workload, quick: Bool) -> [AppendCase] {
         let seconds = quick ? 1.0 : 10
         let shapes: [EngineName] = [.sqliteRowid, .sqliteRowidTuned, .sqliteClustered, .sqliteClusteredTuned]
-        let peers = shapes.map { Lane($0) } + [Lane(.rocksdb), Lane(.leveldb), Lane(.lmdb)]
-        let all = [Lane(.floor), Lane(.log)] + peers
-        let withTasks = [Lane(.floor), Lane(.log), Lane(.log, .tasks)]
+        let peers =
+            shapes.map { EngineVariant($0) } + [EngineVariant(.rocksdb), EngineVariant(.leveldb), EngineVariant(.lmdb)]
+        let all = [EngineVariant(.floor), EngineVariant(.log)] + peers
+        let withTasks = [EngineVariant(.floor), EngineVariant(.log), EngineVariant(.log, .tasks)]
         // Every one of SQLite's shapes waits for the same sync: one of them stands for all.
         // With a connection each, some wait for many seconds: too long for a quick run.
         let concurrent =
-            withTasks + [Lane(.sqliteRowid)] + (quick ? [] : [Lane(.sqliteRowidConnections)])
-            + [Lane(.rocksdb), Lane(.leveldb), Lane(.lmdb)]
+            withTasks + [EngineVariant(.sqliteRowid)] + (quick ? [] : [EngineVariant(.sqliteRowidConnections)])
+            + [EngineVariant(.rocksdb), EngineVariant(.leveldb), EngineVariant(.lmdb)]
         func batches(of size: Int, _ records: Int) -> AppendCase {
             AppendCase(
-                name: workload.rawValue, title: "one writer, commits of \(size), durable", lanes: all,
+                name: workload.rawValue, title: "one writer, commits of \(size), durable", variants: all,
                 records: records, batch: size, secondsAtMost: seconds)
         }
         switch workload {
         case .appendDurable:
             let one = AppendCase(
                 name: "append-durable-1", title: "one writer, one record a commit, durable",
-                lanes: withTasks + peers, records: quick ? 1000 : 5000, slice: quick ? 200 : 500,
+                variants: withTasks + peers, records: quick ? 1000 : 5000, slice: quick ? 200 : 500,
                 secondsAtMost: quick ? 1 : 5)
             return [one]
                 + [16, 64].map { writers in
                     AppendCase(
                         name: "append-durable-\(writers)", title: "\(writers) writers, one record a commit, durable",
-                        lanes: concurrent, records: (quick ? 250 : 1500) * writers, writers: writers,
+                        variants: concurrent, records: (quick ? 250 : 1500) * writers, writers: writers,
                         secondsAtMost: quick ? 0.3 : 2)
                 }
         case .appendBuffered:
             return [
                 AppendCase(
                     name: workload.rawValue, title: "one writer, one record a commit, not synced",
-                    durability: .buffered, lanes: all, records: quick ? 10_000 : 50_000, secondsAtMost: seconds)
+                    durability: .buffered, variants: all, records: quick ? 10_000 : 50_000, secondsAtMost: seconds)
             ]
         case .batch10: return [batches(of: 10, quick ? 5_000 : 50_000)]
         case .batch100: return [batches(of: 100, quick ? 20_000 : 100_000)]

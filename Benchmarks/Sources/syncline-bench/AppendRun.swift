@@ -9,7 +9,7 @@ struct AppendJob: Codable, Sendable {
     var count: Int
     var batch = 1
     var writers = 1
-    var style = Lane.Style.threads
+    var style = EngineVariant.Style.threads
     /// Commits that end later than this after the start do not count, and none is begun.
     var secondsAtMost = 60.0
     /// Writes the moment of the commit into each record, for a follower to read.

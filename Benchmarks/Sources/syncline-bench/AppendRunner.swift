@@ -1,9 +1,9 @@
-// Runs the append cases: lanes in turn, round after round, each with a fresh store in a fresh process.
+// Runs the append cases: variants in turn, round after round, each with a fresh store in a fresh process.
 
 extension Runner {
     func run(_ appendCase: AppendCase) throws -> Table {
-        let lanes = appendCase.lanes.filter { options.engines.contains($0.engine) }
-        var table = Table(appendCase.name, appendCase.title, .records, lanes)
+        let variants = appendCase.variants.filter { options.engines.contains($0.engine) }
+        var table = Table(appendCase.name, appendCase.title, .records, variants)
         for round in 1...options.rounds {
             progress("\(appendCase.name), round \(round)")
             if let slice = appendCase.slice {
@@ -14,7 +14,7 @@ extension Runner {
         }
         let stopped = table.rows.compactMap { row -> String? in
             guard let least = row.measurements.map(\.records).min(), least < appendCase.records else { return nil }
-            return "\(row.lane.label) (\(formatted(least)))"
+            return "\(row.variant.label) (\(formatted(least)))"
         }
         if !stopped.isEmpty {
             table.notes.append(
@@ -27,7 +27,7 @@ extension Runner {
     /// The log runs again before each of the others, so that what is compared was measured seconds apart at most. One
     /// store is open at a time: what an engine leaves to its background threads is paid for by itself.
     private func runInPairs(_ appendCase: AppendCase, _ round: Int, _ table: inout Table) throws {
-        let log = table.rows.firstIndex { $0.lane == Lane(.log) }
+        let log = table.rows.firstIndex { $0.variant == EngineVariant(.log) }
         for row in turns(of: table.rows.count, round) where row != log || table.rows.count == 1 {
             var rates: [(row: Int, rate: Double)] = []
             for index in row == log ? [row] : [log, row].compactMap(\.self) {
@@ -40,7 +40,7 @@ extension Runner {
 
     private func runAlone(_ appendCase: AppendCase, _ round: Int, _ row: inout Row) throws -> Double {
         try inFreshDirectory { directory in
-            let worker = try start(appendCase, row.lane, directory, appendCase.records)
+            let worker = try start(appendCase, row.variant, directory, appendCase.records)
             let job = AppendJob(first: 0, count: appendCase.records)
             var measurement = try measure(worker, appendCase, job, round, counted: true, &row)
             try finish(worker, directory, measurement.records, &measurement)
@@ -49,7 +49,7 @@ extension Runner {
         }
     }
 
-    /// All stores are open at once and the lanes take turns after every slice, so that a disk that changes its mind in
+    /// All stores are open at once and the variants take turns after every slice, so that a disk that changes its mind in
     /// the middle changes it for all. A first turn brings each store to where it works as it always will (SQLite's log
     /// grows until its first checkpoint); a last, longer turn is counted on the device. Neither is timed.
     private func runInSlices(of slice: Int, _ appendCase: AppendCase, _ round: Int, _ table: inout Table) throws {
@@ -59,7 +59,7 @@ extension Runner {
             var workers: [WorkerProcess] = []
             for (index, row) in table.rows.enumerated() {
                 let own = directory + "/\(index)"
-                let worker = try start(appendCase, row.lane, own, warming + appendCase.records + counted)
+                let worker = try start(appendCase, row.variant, own, warming + appendCase.records + counted)
                 var unused = row
                 let job = AppendJob(first: 0, count: warming)
                 _ = try measure(worker, appendCase, job, round, counted: false, &unused)
@@ -81,7 +81,7 @@ extension Runner {
             for row in workers.indices {
                 guard var measurement = totals[row] else { continue }
                 let job = AppendJob(first: warming + appendCase.records, count: counted)
-                var unused = Row(table.rows[row].lane)
+                var unused = Row(table.rows[row].variant)
                 let counts = try measure(workers[row], appendCase, job, round, counted: true, &unused)
                 measurement.takeDeviceCounts(from: counts)
                 measurement.peakMemory = counts.peakMemory
@@ -92,10 +92,10 @@ extension Runner {
         }
     }
 
-    private func start(_ appendCase: AppendCase, _ lane: Lane, _ directory: String, _ records: Int) throws
+    private func start(_ appendCase: AppendCase, _ variant: EngineVariant, _ directory: String, _ records: Int) throws
         -> WorkerProcess
     {
-        let worker = try WorkerProcess(lane.engine, in: directory)
+        let worker = try WorkerProcess(variant.engine, in: directory)
         try worker.ask(.generate(count: records))
         try worker.ask(.open(appendCase.durability))
         return worker
@@ -108,7 +108,7 @@ extension Runner {
         var job = job
         job.batch = appendCase.batch
         job.writers = appendCase.writers
-        job.style = row.lane.style
+        job.style = row.variant.style
         job.secondsAtMost = appendCase.secondsAtMost
         if counted { syncFileSystem(of: directory) }
         let before = counted ? device?.read() : nil
@@ -117,13 +117,13 @@ extension Runner {
         let after = counted ? device?.read() : nil
         guard let outcome = reply.outcome, outcome.seconds > 0 else { throw BenchError("no outcome") }
         row.latency.add(outcome.latency)
-        var measurement = Measurement(workload: appendCase.name, engine: row.lane.label, round: round)
+        var measurement = Measurement(workload: appendCase.name, engine: row.variant.label, round: round)
         measurement.take(outcome)
         measurement.rate = Double(outcome.records) / outcome.seconds
         measurement.syncCalls = reply.syncCalls
         measurement.ownDataSyncs = reply.own.dataSyncs
         measurement.ownBytesWritten = reply.own.bytesWritten
-        if row.lane.engine != .floor { measurement.peakMemory = reply.peakMemory }
+        if row.variant.engine != .floor { measurement.peakMemory = reply.peakMemory }
         measurement.takeDeviceCounts(from: before, to: after)
         return measurement
     }
@@ -133,7 +133,7 @@ extension Runner {
     ) throws {
         try worker.ask(.close)
         worker.kill()
-        guard measurement.engine != Lane(.floor).label else { return }  // its file says nothing
+        guard measurement.engine != EngineVariant(.floor).label else { return }  // its file says nothing
         measurement.diskBytes = diskUse(of: directory)
         measurement.diskRecords = records
     }

@@ -68,12 +68,12 @@ struct Chart {
             guard let rate = row.rate else { continue }
             let line = y + 36 + index * Self.lineHeight
             let length = max(1, Int((rate / longest * Double(Self.barWidth)).rounded()))
-            let kind = row.lane.engine == .log ? "log" : row.lane.engine == .floor ? "floor" : "peer"
+            let kind = row.variant.engine == .log ? "log" : row.variant.engine == .floor ? "floor" : "peer"
             let bar = x + Self.labelWidth
             let figure = isTime ? formatted(1000 / rate) + " ms" : formatted(rate)
             let ratio = table.ratio(of: row, to: .log).map { " (\(formatted($0))×)" } ?? ""
             text += """
-                <text x="\(bar - 8)" y="\(line + 12)" text-anchor="end">\(escaped(row.lane.label))</text>
+                <text x="\(bar - 8)" y="\(line + 12)" text-anchor="end">\(escaped(row.variant.label))</text>
                 <rect class="\(kind)" x="\(bar)" y="\(line + 2)" width="\(length)" height="13" rx="2"/>
                 <text class="quiet" x="\(bar + length + 6)" y="\(line + 12)">\(figure)\(ratio)</text>
 

@@ -53,7 +53,7 @@ enum EngineName: String, CaseIterable, Codable, Sendable {
 }
 
 /// An engine and the way its writers call it: one row of a table.
-struct Lane: Hashable, Codable, Sendable {
+struct EngineVariant: Hashable, Codable, Sendable {
     var engine: EngineName
     var style = Style.threads
 

@@ -6,19 +6,19 @@ extension Runner {
     func recover() throws -> Table {
         let count = options.quick ? 100_000 : 1_000_000
         let title = "\(formatted(count)) records, killed; time to open and read one"
-        var table = Table("recover", title, .milliseconds, lanes([.log, .sqliteRowid, .rocksdb, .leveldb, .lmdb]))
+        var table = Table("recover", title, .milliseconds, variants([.log, .sqliteRowid, .rocksdb, .leveldb, .lmdb]))
         try inFreshDirectory { directory in
             for row in table.rows {
-                progress("recover: writing by \(row.lane.label)")
-                let original = directory + "/" + row.lane.label
-                try write(count, row.lane.engine, original).kill()
+                progress("recover: writing by \(row.variant.label)")
+                let original = directory + "/" + row.variant.label
+                try write(count, row.variant.engine, original).kill()
                 syncFileSystem(of: original)
             }
             for round in 1...options.rounds {
                 progress("recover, round \(round)")
                 for row in turns(of: table.rows.count, round) {
-                    let name = table.rows[row].lane.engine
-                    let original = directory + "/" + table.rows[row].lane.label
+                    let name = table.rows[row].variant.engine
+                    let original = directory + "/" + table.rows[row].variant.label
                     let seconds = try onCopy(of: original) { copy in
                         let worker = try WorkerProcess(name, in: copy)
                         let seconds = try worker.ask(.openAndReadFirst).seconds
@@ -28,7 +28,7 @@ extension Runner {
                     table.add(seconds: seconds, round, row, records: count, disk: diskUse(of: original))
                 }
             }
-            for row in table.rows { try checkComplete(row.lane.engine, directory + "/" + row.lane.label, count) }
+            for row in table.rows { try checkComplete(row.variant.engine, directory + "/" + row.variant.label, count) }
         }
         table.pairRounds()
         return table
@@ -39,7 +39,7 @@ extension Runner {
         guard options.engines.contains(.log) else { return nil }
         var table = Table(
             "recover-last-segment", "a full last segment (8 MiB), killed; time to open for writing", .milliseconds,
-            [Lane(.log)])
+            [EngineVariant(.log)])
         try inFreshDirectory { directory in
             progress("recover: a full last segment")
             let step = 1000
@@ -68,11 +68,11 @@ extension Runner {
         let count = options.quick ? 100_000 : 500_000
         let engines: [EngineName] = [.floor, .log, .sqliteRowid, .rocksdb, .leveldb, .lmdb]
         let title = "\(formatted(count)) records, closed; all read by one thread"
-        var table = Table("scan", title, .megabytes, lanes(engines))
+        var table = Table("scan", title, .megabytes, variants(engines))
         try inFreshDirectory { directory in
-            for row in table.rows where row.lane.engine != .floor {
-                progress("scan: writing by \(row.lane.label)")
-                let worker = try write(count, row.lane.engine, directory + "/" + row.lane.label)
+            for row in table.rows where row.variant.engine != .floor {
+                progress("scan: writing by \(row.variant.label)")
+                let worker = try write(count, row.variant.engine, directory + "/" + row.variant.label)
                 try worker.ask(.close)
                 worker.kill()
             }
@@ -80,20 +80,20 @@ extension Runner {
             for round in 1...options.rounds {
                 progress("scan, round \(round)")
                 for row in turns(of: table.rows.count, round) {
-                    let lane = table.rows[row].lane
-                    let store = directory + "/" + lane.label
-                    let worker = try WorkerProcess(lane.engine, in: store)
-                    if lane.engine == .floor { try worker.ask(.generate(count: count)) }
+                    let variant = table.rows[row].variant
+                    let store = directory + "/" + variant.label
+                    let worker = try WorkerProcess(variant.engine, in: store)
+                    if variant.engine == .floor { try worker.ask(.generate(count: count)) }
                     let reply = try worker.ask(.scan)
                     worker.kill()
                     guard let totals = reply.totals, totals.records == count else {
-                        throw BenchError("\(lane.label) read \(reply.totals?.records ?? 0) of \(count) records")
+                        throw BenchError("\(variant.label) read \(reply.totals?.records ?? 0) of \(count) records")
                     }
-                    var measurement = Measurement(workload: table.name, engine: lane.label, round: round)
+                    var measurement = Measurement(workload: table.name, engine: variant.label, round: round)
                     measurement.records = count
                     measurement.seconds = reply.seconds
                     measurement.rate = Double(totals.bytes) / reply.seconds / 1e6
-                    if lane.engine != .floor {
+                    if variant.engine != .floor {
                         measurement.diskBytes = diskUse(of: store)
                         measurement.diskRecords = count
                         measurement.peakMemory = reply.peakMemory
@@ -111,18 +111,18 @@ extension Runner {
     func follow() throws -> Table {
         let count = options.quick ? 20_000 : 200_000
         var table = Table(
-            "follow", "a second process follows durable commits of 10", .records, lanes([.log, .sqliteRowid]))
+            "follow", "a second process follows durable commits of 10", .records, variants([.log, .sqliteRowid]))
         for round in 1...options.rounds {
             progress("follow, round \(round)")
             for row in turns(of: table.rows.count, round) {
-                let lane = table.rows[row].lane
+                let variant = table.rows[row].variant
                 try inFreshDirectory { directory in
                     let store = directory + "/store"
                     let countFile = directory + "/written"
-                    let writer = try WorkerProcess(lane.engine, in: store)
+                    let writer = try WorkerProcess(variant.engine, in: store)
                     try writer.ask(.generate(count: count))
                     try writer.ask(.open(.durable))
-                    let reader = try WorkerProcess(lane.engine, in: store)
+                    let reader = try WorkerProcess(variant.engine, in: store)
                     try reader.ask(.openToFollow)
                     try reader.send(Command.follow(countFile: countFile, seconds: 60))
                     var job = AppendJob(first: 0, count: count, batch: 10)
@@ -133,9 +133,9 @@ extension Runner {
                     try writeFile("\(written)", to: countFile)
                     guard let seen = try reader.receive().outcome else { throw BenchError("no outcome") }
                     if seen.records < written {
-                        table.notes.append("\(lane.label): \(seen.records) of \(written) seen.")
+                        table.notes.append("\(variant.label): \(seen.records) of \(written) seen.")
                     }
-                    var measurement = Measurement(workload: table.name, engine: lane.label, round: round)
+                    var measurement = Measurement(workload: table.name, engine: variant.label, round: round)
                     measurement.take(seen)
                     measurement.rate = seen.seconds > 0 ? Double(seen.records) / seen.seconds : 0
                     table.rows[row].latency.add(seen.latency)
@@ -149,7 +149,9 @@ extension Runner {
         return table
     }
 
-    private func lanes(_ engines: [EngineName]) -> [Lane] { engines.filter(options.engines.contains).map { Lane($0) } }
+    private func variants(_ engines: [EngineName]) -> [EngineVariant] {
+        engines.filter(options.engines.contains).map { EngineVariant($0) }
+    }
 
     /// Writes records durably; the worker is still open.
     private func write(_ count: Int, _ engine: EngineName, _ directory: String, batch: Int = 1000) throws
@@ -204,7 +206,7 @@ extension Table {
     }
 
     fileprivate mutating func add(seconds: Double, _ round: Int, _ row: Int, records: Int, disk: Int) {
-        var measurement = Measurement(workload: name, engine: rows[row].lane.label, round: round)
+        var measurement = Measurement(workload: name, engine: rows[row].variant.label, round: round)
         measurement.records = records
         measurement.seconds = seconds
         measurement.rate = 1 / seconds

@@ -42,7 +42,7 @@ extension Table {
             row.least(\.deviceBytes, per: \.countedRecords), row.diskBytesPerRecord,
             row.peakMemory.map { Double($0) / Double(1 << 20) },
         ]
-        return [row.lane.label]
+        return [row.variant.label]
             + numbers.enumerated().map { index, number in
                 guard let number else { return "" }
                 return (index == 1 || index == 2) ? formatted(number) + "×" : formatted(number)
@@ -53,15 +53,15 @@ extension Table {
     private var verdicts: [String] {
         guard let log = row(.log), let logRate = log.rate else { return [] }
         var verdicts: [String] = []
-        let peers = rows.filter { ![.log, .floor].contains($0.lane.engine) && $0.rate != nil }
+        let peers = rows.filter { ![.log, .floor].contains($0.variant.engine) && $0.rate != nil }
         if let peer = peers.max(by: { ($0.rate ?? 0) < ($1.rate ?? 0) }), let ratio = ratio(of: peer, to: .log) {
-            verdicts.append("The log is \(formatted(1 / ratio))× the fastest peer, \(peer.lane.label).")
+            verdicts.append("The log is \(formatted(1 / ratio))× the fastest peer, \(peer.variant.label).")
         }
         if let best = bestSQLite,
-            best.lane.engine != .sqliteRowid || rows.count(where: { $0.lane.engine.isSQLite }) > 1,
+            best.variant.engine != .sqliteRowid || rows.count(where: { $0.variant.engine.isSQLite }) > 1,
             let ratio = ratio(of: best, to: .log)
         {
-            verdicts.append("SQLite's best is \(best.lane.label): the log is \(formatted(1 / ratio))× that.")
+            verdicts.append("SQLite's best is \(best.variant.label): the log is \(formatted(1 / ratio))× that.")
         }
         return logRate > 0 ? verdicts : []
     }
@@ -133,7 +133,7 @@ func jsonLines(_ machine: Machine, _ floors: MicroFloors, _ tables: [Table]) thr
         for row in table.rows {
             for measurement in row.measurements { try add("round", measurement) }
             let unit = table.unit == .milliseconds ? "openings/s" : table.unit.rawValue
-            var summary = Summary(workload: table.name, engine: row.lane.label, unit: unit)
+            var summary = Summary(workload: table.name, engine: row.variant.label, unit: unit)
             summary.rate = row.rate
             summary.ratioToLog = table.ratio(of: row, to: .log)
             summary.ratioToFloor = table.ratio(of: row, to: .floor)

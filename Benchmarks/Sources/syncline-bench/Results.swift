@@ -1,6 +1,6 @@
-// What was measured: one value for each round of each lane, gathered into rows and tables.
+// What was measured: one value for each round of each variant, gathered into rows and tables.
 
-/// One round of one lane of one case.
+/// One round of one variant of one case.
 struct Measurement: Codable, Sendable {
     var workload: String
     var engine: String
@@ -31,13 +31,13 @@ struct Measurement: Codable, Sendable {
 
 /// One engine's line in a table.
 struct Row: Sendable {
-    let lane: Lane
+    let variant: EngineVariant
     var measurements: [Measurement] = []
     /// The rate as a multiple of the log's, each from two measurements taken one soon after the other.
     var ratiosToLog: [Double] = []
     var latency = Histogram()
 
-    init(_ lane: Lane) { self.lane = lane }
+    init(_ variant: EngineVariant) { self.variant = variant }
 
     var rate: Double? { measurements.map(\.rate).median }
     var seconds: Double? { measurements.map(\.seconds).median }
@@ -73,7 +73,7 @@ struct Row: Sendable {
     var peakMemory: Int? { measurements.compactMap(\.peakMemory).max() }
 }
 
-/// A case of a workload: the same work by every lane.
+/// A case of a workload: the same work by every variant.
 struct Table: Sendable {
     /// What the rates are, and how the table shows them.
     enum Unit: String, Sendable {
@@ -89,34 +89,38 @@ struct Table: Sendable {
     var rows: [Row]
     var notes: [String] = []
 
-    init(_ name: String, _ title: String, _ unit: Unit, _ lanes: [Lane]) {
+    init(_ name: String, _ title: String, _ unit: Unit, _ variants: [EngineVariant]) {
         self.name = name
         self.title = title
         self.unit = unit
-        rows = lanes.map(Row.init)
+        rows = variants.map(Row.init)
     }
 
     /// The row others are compared with.
-    func row(_ engine: EngineName) -> Row? { rows.first { $0.lane == Lane(engine) } }
+    func row(_ engine: EngineName) -> Row? { rows.first { $0.variant == EngineVariant(engine) } }
 
     /// How fast a row is as a multiple of the log or the floor.
     func ratio(of row: Row, to engine: EngineName) -> Double? {
-        guard let base = self.row(engine), row.lane != base.lane, let ratio = ratioToLog(row) else { return nil }
+        guard let base = self.row(engine), row.variant != base.variant, let ratio = ratioToLog(row) else { return nil }
         return ratioToLog(base).map { ratio / $0 }
     }
 
     private func ratioToLog(_ row: Row) -> Double? {
-        row.lane == Lane(.log) ? 1 : row.ratiosToLog.median
+        row.variant == EngineVariant(.log) ? 1 : row.ratiosToLog.median
     }
 
     /// Pairs rates with those of the log, taken in the same order.
     mutating func pairWithLog(_ rates: [(row: Int, rate: Double)]) {
-        guard let log = rates.first(where: { rows[$0.row].lane == Lane(.log) })?.rate, log > 0 else { return }
-        for (row, rate) in rates where rows[row].lane != Lane(.log) { rows[row].ratiosToLog.append(rate / log) }
+        guard let log = rates.first(where: { rows[$0.row].variant == EngineVariant(.log) })?.rate, log > 0 else {
+            return
+        }
+        for (row, rate) in rates where rows[row].variant != EngineVariant(.log) {
+            rows[row].ratiosToLog.append(rate / log)
+        }
     }
 
     /// The fastest of the SQLite rows.
     var bestSQLite: Row? {
-        rows.filter { $0.lane.engine.isSQLite }.max { ($0.rate ?? 0) < ($1.rate ?? 0) }
+        rows.filter { $0.variant.engine.isSQLite }.max { ($0.rate ?? 0) < ($1.rate ?? 0) }
     }
 }
