@@ -44,7 +44,7 @@ extension LogDamage.Remedy {
         switch self {
         case .cutTail: "It was never acknowledged. `syncline repair` or the next writer cuts it off and keeps a copy."
         case .rebuild: "It is derived data. `syncline repair` rebuilds it or moves it into quarantine."
-        case .salvage: "`syncline repair --salvage DIR` copies every whole record into a new log."
+        case .salvage: "`syncline repair --salvage DIR` copies every intact record into a new log."
         case .setAside: "Its changes are lost. `syncline repair` moves it into quarantine; later changes are then made."
         case .upgrade: "Open it with the version that wrote it, or a newer one."
         }

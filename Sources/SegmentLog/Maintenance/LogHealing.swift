@@ -87,7 +87,7 @@ public struct LogHealing: Sendable {
             throw LogError(
                 .storeCorrupt, "the damage is too short for a hole in its place", file: stretch.segment,
                 position: stretch.start, records: stretch.lost,
-                hint: "Nothing was changed. Salvage copies every whole record into a new log.")
+                hint: "Nothing was changed. Salvage copies every intact record into a new log.")
         }
         try callStorage { () throws(StorageError) in
             for stretch in stretches { try heal(stretch, catalog) }

@@ -60,7 +60,7 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
             remedy == .upgrade ? .storeNewer : .storeCorrupt, reason, file: file, position: position, records: records,
             hint: remedy == .upgrade
                 ? "Open it with the version that wrote it, or a newer one."
-                : "Nothing was changed. `syncline verify` lists the damage; salvage copies every whole record into a new log."
+                : "Nothing was changed. `syncline verify` lists the damage; salvage copies every intact record into a new log."
         )
     }
 }

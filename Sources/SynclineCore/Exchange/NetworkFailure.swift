@@ -37,6 +37,6 @@ extension SyncError {
     /// The server does not take the credentials, or there are none.
     package static func unauthorized(_ reply: ServerReply?) -> SyncError {
         SyncError(
-            .unauthorized, reply?.message ?? "the server wants other credentials", hint: "Sign in, then try again.")
+            .unauthorized, reply?.message ?? "the server requires other credentials", hint: "Sign in, then try again.")
     }
 }

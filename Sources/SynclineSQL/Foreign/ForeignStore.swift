@@ -15,14 +15,14 @@ public struct ForeignStore: Sendable {
     private let client: ForeignClient
     private let tables: [ForeignTable]
 
-    /// The file of a client. Describe each table of which the file does not tell everything; an error says which.
+    /// The file of a client. Describe each table for which the file lacks information; an error says which.
     public init(at path: String, from client: ForeignClient, tables: [ForeignTable] = []) {
         self.path = path
         self.client = client
         self.tables = tables
     }
 
-    /// Reads the whole file, and returns what an import would bring and what it would leave out. Makes no store.
+    /// Reads the whole file, and returns what would be imported and what would be left out. Creates no store.
     @concurrent
     public func check() async throws(SyncError) -> ForeignReport { try await run(into: nil, .init()) }
 

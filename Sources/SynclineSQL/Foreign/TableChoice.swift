@@ -69,7 +69,7 @@ struct TableChoice {
         if missing.isEmpty { return found }
         if reasons.isEmpty { reasons = ["the name of \(missing[0].name) on the server is not known"] }
         throw SyncError(
-            .invalidConfiguration, "the file does not tell everything: \(reasons.joined(separator: "; "))",
+            .invalidConfiguration, "the file lacks information: \(reasons.joined(separator: "; "))",
             hint: "Describe each table, in a shell with --columns: " + missing.map { "'\($0)'" }.joined(separator: " "))
     }
 

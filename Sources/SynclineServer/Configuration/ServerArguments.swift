@@ -50,7 +50,7 @@ struct ServerArguments {
         Flag(name: "auth-key", value: "KEY", summary: "token key: literal, hex:…, base64:…, file:PATH or env:NAME"),
         Flag(name: "tls-cert", value: "FILE", summary: "the TLS certificate as PEM"),
         Flag(name: "tls-key", value: "FILE", summary: "the key of the certificate as PEM"),
-        Flag(name: "log", value: "FORM", summary: "form of the log: text, json or none (default: text)"),
+        Flag(name: "log", value: "FORM", summary: "log format: text, json or none (default: text)"),
         Flag(name: "set", value: "MEMBER=JSON", summary: "any other setting, such as limits.bodyBytes=65536"),
         Flag(
             name: "new-epoch", value: nil,

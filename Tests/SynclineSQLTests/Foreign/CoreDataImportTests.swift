@@ -233,7 +233,7 @@ import Testing
         var tables = CoreDataFixture.tables
         tables[0].columns[0].type = nil
         #expect(
-            await complaint(tables)?.message == "the file does not tell everything: the type of TodoItem.complete")
+            await complaint(tables)?.message == "the file lacks information: the type of TodoItem.complete")
         tables = CoreDataFixture.tables
         tables[0].columns.append(ForeignColumn("nothing"))
         #expect(await complaint(tables)?.message == "the table TodoItem has no column nothing")

@@ -69,7 +69,7 @@ import Testing
         try await store.database.close()
     }
 
-    @Test func `names of tables and columns that the file does not tell are asked for, and can be given`() async throws
+    @Test func `an error asks for names of tables and columns that the file lacks, and they can be given`() async throws
     {
         let file = try EntityFrameworkFixture(directory)
         try file.run(

@@ -42,7 +42,7 @@ struct CoreDataFixture {
             """)
     }
 
-    /// What the file does not tell.
+    /// What the file does not contain.
     static let tables = [
         ForeignTable(
             "TodoItem",
