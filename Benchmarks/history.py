@@ -1,4 +1,4 @@
-"""Measures what looks into a store of many events: each command as a process of its own, the best of three, with its
+"""Measures the commands that inspect a store of many events: each command as a process of its own, the best of three, with its
 processor time and peak memory, beside what is asked of it. What is asked about a moment of the past is asked about
 twelve of them, and the slowest counts. Usage: history.py FOLDER-OF-THE-TOOLS [EVENTS]"""
 

@@ -25,13 +25,13 @@ import Testing
             try await SQLTests().`a column with several kinds of values is searched and sorted as SQL does`()
         },
         Check(name: "an older state") {
-            try await FollowingTests().`an older state does not take a mirror back`()
+            try await FollowingTests().`an older state does not revert a mirror`()
         },
         Check(name: "a failed update") {
             try await FollowingTests().`an update that fails leaves the file at its earlier event`()
         },
         Check(name: "files that do not fit") {
-            try await FollowingTests().`an update reads only what changed, and a file that does not fit is made again`()
+            try await FollowingTests().`an update reads only what changed, and a file that does not fit is rebuilt`()
         },
         Check(name: "random changes and mirrors") {
             for seed in 0..<UInt64(40) {

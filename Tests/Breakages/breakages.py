@@ -26,7 +26,7 @@ class Breakage:
         self.found = [text for kind, text in self.lines if kind != "+"]
 
     def place(self, lines):
-        """Where its lines stand. They must do so exactly once."""
+        """Where its lines are. They must occur exactly once."""
         bare = [line.strip() for line in lines]
         places = [
             at for at in range(len(bare)) if bare[at:at + len(self.found)] == self.found
@@ -60,7 +60,7 @@ def broken(path, breakages):
     for breakage in breakages:
         at = breakage.place(lines)
         switch = f"Breakage.{breakage.name}.isActive"
-        # A line that comes stands in place of one that goes, or else after the one that it follows.
+        # A new line takes the place of a removed one, or else follows the line before it.
         target = before[at]
         for kind, text in breakage.lines:
             if kind == "+":

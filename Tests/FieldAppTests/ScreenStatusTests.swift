@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `the worst of all that could be said is shown`() {
+    @Test func `the most important notice is shown`() {
         var observed = Observed(unsent: 2, phase: .pushing)
         #expect(ScreenStatus(observed).notice == .syncing)
         observed.phase = .offline(until: later)

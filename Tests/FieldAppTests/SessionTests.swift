@@ -75,7 +75,7 @@ import Testing
         try await again.end()
     }
 
-    @Test func `signing out keeps what could not be sent, unless the user gives it up`() async throws {
+    @Test func `signing out keeps what could not be sent, unless the user accepts the loss`() async throws {
         let world = World()
         world.network.setOffline(true)
         let session = try await world.session()

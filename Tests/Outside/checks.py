@@ -26,7 +26,7 @@ class World:
 
 
 class Observer:
-    """Opens stores with the tool, as an app would after a crash, and tells all that they show. One process of the tool does
+    """Opens stores with the tool, as an app would after a crash, and returns all that they show. One process of the tool does
     that for many stores, each of which must have a path of its own."""
 
     def __init__(self, tool):
@@ -125,10 +125,10 @@ def check_secrets(world, story, name, wrong, allowed=None):
             wrong.append(f"{path} still holds a secret")
 
 
-# MARK: What may be
+# MARK: Allowed states
 
 def plain(value):
-    """Without what another run has otherwise."""
+    """Without values that differ from run to run."""
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items() if name not in VOLATILE}
     if isinstance(value, list):

@@ -63,7 +63,7 @@ def keep(folder, reference, tree, done, seen, wrong):
 
 
 def create_again(options, reference, observer, world, seen, done):
-    """Where a store is not there that was being made, making it again must do."""
+    """If a store that was being created does not exist, creating it again must succeed."""
     story = reference.story
     if done >= len(story.steps):
         return []

@@ -71,7 +71,7 @@ class GaveUp(Exception):
 
 
 class Interrupted(Exception):
-    """The disk stays as bad as it is: what is left is looked at on a good one."""
+    """The disk stays broken: what is left is examined on a working one."""
 
 
 class Trial:
@@ -198,7 +198,7 @@ LOOKING = [["query", "todoitem"], ["get", "todoitem", "row-7"], ["get", "todoite
 
 
 def sweep_readers(options, reference, findings, folder):
-    """Commands that only look, with one read that fails: the whole answer, or an error that says where."""
+    """Read-only commands, with one read that fails: the whole answer, or an error that says where."""
     world, tried, known = reference.life.world, 0, 0
 
     def run(words, number):

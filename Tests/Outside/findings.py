@@ -69,7 +69,7 @@ class Reference:
         self.check_record()
 
     def check_record(self):
-        """The record must account for every file: else a call went past the shim, and the states mean nothing."""
+        """The record must account for every file. Otherwise a call bypassed the shim, and the states mean nothing."""
         made = disk.Disk()
         for _, call in disk.calls(self.record):
             made.carry_out(call)

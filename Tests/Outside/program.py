@@ -18,7 +18,7 @@ class Died(Exception):
 
 
 class Shim:
-    """What the shim is told for the processes of one life: which folder, what to write down, which call to spoil."""
+    """What the shim is told for the processes of one life: which folder, what to write down, which call to fail."""
 
     def __init__(self, library, folder, root, record=None):
         self.root = root
@@ -39,7 +39,7 @@ class Shim:
 
     @property
     def calls(self):
-        """How many calls of the kinds there were that the fault is for."""
+        """The number of calls of the kinds that the fault is for."""
         with open(self.count, "rb") as file:
             return int.from_bytes(file.read(8), "little")
 
@@ -135,7 +135,7 @@ class Session:
         return Reply(reply["exit"], {"error": reply["error"]} if "error" in reply else reply["result"])
 
     def end(self, words=("the end of a session",)):
-        """Waits for the end; what the tool said of it, if it is not well."""
+        """Waits for the end; returns what the tool said if something went wrong."""
         try:
             out, errors = self.process.communicate(timeout=TIMEOUT)
         except (BrokenPipeError, ValueError):

@@ -23,7 +23,7 @@ class Step:
 
 
 class Elsewhere:
-    """Something that happens outside of the tool: on the server, or to a file, which the next step mends."""
+    """Something that happens outside of the tool: on the server, or to a file, which the next step repairs."""
 
     def __init__(self, name, act, damages=False):
         self.name, self.act, self.damages = name, act, damages
@@ -75,7 +75,7 @@ def config(name, value):
 
 
 def on_server(number, **columns):
-    """Somebody else changes a row."""
+    """Another client changes a row."""
     def act(world):
         request = urllib.request.Request(
             f"{world.server.url}/tables/{TABLE}/row-{number}", json.dumps(columns).encode(),

@@ -22,7 +22,7 @@ import Testing
         return batch
     }
 
-    @Test func `every batch gets numbers of its own, and a reader beside sees them all in order`() async throws {
+    @Test func `every batch gets numbers of its own, and a concurrent reader sees them all in order`() async throws {
         let tree = MemoryStorage()
         let writer = try LogWriter.open(tree, configuration: ConcurrencyTests.configuration())
         let (tasks, threads, turns) = (8, 3, 30)
@@ -107,7 +107,7 @@ import Testing
         #expect(writer.statistics.dataSyncs - before == 2)
     }
 
-    @Test func `a batch whose task is cancelled is stored all the same`() async throws {
+    @Test func `a batch whose task is cancelled is stored anyway`() async throws {
         let storage = InterleavingStorage(MemoryStorage())
         let writer = try LogWriter.open(storage, configuration: ConcurrencyTests.configuration())
         let gate = Gate()

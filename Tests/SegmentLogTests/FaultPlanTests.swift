@@ -99,7 +99,7 @@ import Testing
         #expect(call == 6)
     }
 
-    @Test func `makes a read or a write fall short`() throws {
+    @Test func `can shorten a read or a write`() throws {
         let disk = FaultyStorage()
         let file = try disk.put([], in: "a")
         disk.arm(FaultPlan(call: 1, fault: .shortWrite(2)))

@@ -23,7 +23,7 @@ enum BackgroundSnippets {
         try await todos.insert(TodoItem(id: "a", text: "milk"))
         try await use.setForeground(false).value
 
-        // In the background: the store is taken, synced and let go.
+        // In the background: the store is resumed, synced and suspended.
         expect(await use.syncInBackground(["todoitem"]))
         expect(server.rows(of: "todoitem").count == 1)
         expect(await isSuspended(todos))

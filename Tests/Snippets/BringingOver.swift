@@ -32,7 +32,7 @@ enum BringingOver {
 
         expect(try await todos.all().map(\.text) == ["milk", "bread"])
         expect(try await database.pending().count == 2)
-        // Nothing is brought over twice, also if the app ended before the setting was stored.
+        // Nothing is inserted twice, even if the app ended before the setting was stored.
         try await todos.delete(id: "b")
         try await database.bringOver(from: "Realm", into: todos) { fatalError("read again") }
         try await database.set("brought over from Realm: todoitem", nil)

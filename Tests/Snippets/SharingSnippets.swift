@@ -16,7 +16,7 @@ enum SharingSnippets {
         let open = RowQuery(table: "todoitem", filter: try .init(parsing: "complete eq false"))
         let items = try await widget.table("todoitem").query(open)
 
-        // Durable here, and made in the app's store when the app runs
+        // Durable here, and merged into the app's store when the app runs
         try await widget.table("todoitem").update(["id": "a", "complete": true])
 
         expect(items.rows.map(\.id) == ["a"])

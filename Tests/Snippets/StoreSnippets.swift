@@ -53,7 +53,7 @@ enum StoreSnippets {
 
     static func loggingOut(_ database: SyncDatabase) async throws {
         let pushed = try await database.push()
-        guard case .complete = pushed.outcome else { return }  // ask the user before what is pending is given up
+        guard case .complete = pushed.outcome else { return }  // ask the user before pending changes are lost
         try await database.erase()  // closes the store and removes every file of it
     }
 
@@ -77,7 +77,7 @@ enum StoreSnippets {
             print(origin.field, origin.event, origin.cause)
         }
 
-        try await database.undo()  // takes back the newest transaction that was not sent
+        try await database.undo()  // reverts the newest transaction that was not sent
 
         expect(try await database.table("todoitem").get(id: "a")?.columns["text"] == "milk")
     }

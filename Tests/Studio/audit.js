@@ -1,5 +1,5 @@
 // What is wrong with the page as it is shown: text that is hard to read, boxes that are wider than the window, controls
-// without a name, and more elements than anybody can look at.
+// without a name, and more elements than a person can look at.
 (() => {
   const found = [];
   const seen = element => element.offsetParent !== null || getComputedStyle(element).position === 'fixed';

@@ -1,4 +1,4 @@
-"""The page of `syncline studio`, as somebody uses it: in windows of four sizes, in light and dark, with the keyboard alone, on a
+"""The page of `syncline studio`, as a person uses it: in windows of four sizes, in light and dark, with the keyboard alone, on a
 store with a conflict, on a damaged one, on one with many events, and beside an app that writes.
 Usage: browse.py FOLDER-OF-THE-TOOLS FOLDER-FOR-SCREENSHOTS [STORY…]"""
 

@@ -77,7 +77,7 @@ def at(browser, number):
 
 
 def sees(browser):
-    """The line that is chosen stands where somebody sees it."""
+    """The line that is chosen is visible."""
     browser.until(
         "(() => { const box = document.getElementById('list').getBoundingClientRect(), line = document.querySelector"
         "('.line[aria-selected=true]').getBoundingClientRect(); return line.top >= box.top - 1 && line.bottom <= box.bottom + 1; })()")

@@ -119,7 +119,7 @@ struct FilterTests {
 @Suite("Filters for servers")
 struct ServerFilterTests {
     @Test(
-        "ask for rows without a value where the local filter means them",
+        "ask for rows without a value if the local filter includes them",
         arguments: [
             ("n ne 5", "n ne 5 or n eq null"), ("5 ne n", "5 ne n or n eq null"), ("id ne 'a'", "id ne 'a'"),
             ("n ne null", "n ne null"), ("not (n eq 5)", "not (n eq 5)"),
@@ -191,7 +191,7 @@ struct OrderTests {
         #expect(ids([]) == "abcde")
     }
 
-    @Test("find parts of texts as a plain search does")
+    @Test("find parts of strings as a plain search does")
     func search() throws {
         var state: UInt64 = 7
         func below(_ bound: UInt64) -> Int {
@@ -230,7 +230,7 @@ struct OrderTests {
         }
     }
 
-    @Test("make no more text than they may, and say so")
+    @Test("make strings only up to a limit, and report it")
     func bounds() throws {
         let long = Row(columns: ["text": .string(String(repeating: "a", count: 100_000))])
         for filter in [

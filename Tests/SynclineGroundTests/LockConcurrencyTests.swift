@@ -28,7 +28,7 @@ import Testing
         #expect(after == 1)
     }
 
-    @Test func `a lock is let go when its work fails`() throws {
+    @Test func `a lock is released when its work fails`() throws {
         let lock = Mutex(1)
         #expect(throws: CancellationError.self) { try lock.withLock { _ in throw CancellationError() } }
         let after = lock.withLockIfAvailable { $0 }
@@ -56,7 +56,7 @@ import Testing
         #expect(sum == 16_000)
     }
 
-    @Test func `an exchange that lost tells what was there`() {
+    @Test func `a failed exchange returns the current value`() {
         let value = Atomic<UInt64>(.max)
         let lost = value.compareExchange(expected: 1, desired: 2, ordering: .acquiringAndReleasing)
         #expect(!lost.exchanged && lost.original == .max)

@@ -24,7 +24,7 @@ import Testing
         try await store.database.close()
     }
 
-    @Test func `an update reads only what changed, and a file that does not fit is made again`() async throws {
+    @Test func `an update reads only what changed, and a file that does not fit is rebuilt`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(at: directory.path + "/store")
@@ -74,7 +74,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `somebody else's file is never touched, a damaged mirror is made again`() async throws {
+    @Test func `a file of another program is never touched, a damaged mirror is rebuilt`() async throws {
         let directory = try TemporaryDirectory()
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("item").insert(["id": "a", "n": 1])
@@ -133,7 +133,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `an older state does not take a mirror back`() async throws {
+    @Test func `an older state does not revert a mirror`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())

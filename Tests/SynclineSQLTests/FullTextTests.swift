@@ -92,7 +92,7 @@ import Testing
         try await database.close()
     }
 
-    @Test func `the file is made again if it is damaged or declared in another way, and erased with the store`()
+    @Test func `the file is rebuilt if it is damaged or declared in another way, and erased with the store`()
         async throws
     {
         let directory = try TemporaryDirectory()

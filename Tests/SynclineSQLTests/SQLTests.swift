@@ -102,7 +102,7 @@ import Testing
         #expect(values.map(\.values) == [["2026-05-19T19:30:00.000Z", "19", 3]])
     }
 
-    @Test func `the past is asked, and compared with the present`() async throws {
+    @Test func `past states are queried, and compared with the present`() async throws {
         let database = try await shop()
         let before = database.lastEvent
         try await database.table("item").update(["id": "a", "text": "oat milk"])

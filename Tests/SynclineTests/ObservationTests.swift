@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `live queries on several tables come and go during commits, and each ends with the right result`()
+    @Test func `live queries on several tables start and end during commits, and each ends with the right result`()
         async throws
     {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())

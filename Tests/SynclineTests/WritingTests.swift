@@ -52,7 +52,7 @@ import Testing
         #expect(database.lastEvent == before + 2, "the process says who it is, then the change")
     }
 
-    @Test func `an undo takes back a whole transaction`() async throws {
+    @Test func `an undo reverts a whole transaction`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         try await database.table("t").insert(.item("1", ["a": .integer(1)]))
         let before = try await database.allRows()

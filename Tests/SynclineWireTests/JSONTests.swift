@@ -10,7 +10,7 @@ private func parse(_ text: String) throws -> Value { try Value(json: text.utf8) 
 @Suite("JSON")
 struct JSONTests {
     @Test(
-        "comes back as it went in",
+        "is written as it was read",
         arguments: [
             "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808", "9007199254740993",
             "1.5", "-0.25",
@@ -60,7 +60,7 @@ struct JSONTests {
         #expect(try parse(#"{"a":1,"b":2,"a":3}"#) == .object([.init("a", .integer(3)), .init("b", .integer(2))]))
     }
 
-    @Test("tells integers from doubles by their form")
+    @Test("distinguishes integers from doubles by their form")
     func numbers() throws {
         #expect(try parse("3") == .integer(3))
         #expect(try parse("3.0") == .double(3))
@@ -68,7 +68,7 @@ struct JSONTests {
     }
 
     @Test(
-        "is refused where it is wrong",
+        "is refused at the place of the error",
         arguments: [
             ("", 0), ("nul", 0), ("[1,]", 3), ("[1", 2), ("{\"a\" 1}", 5), ("{a:1}", 1), ("01", 0), ("1.", 0), ("-", 0),
             ("1 2", 2),

@@ -1,4 +1,4 @@
-// Searches of real stores, with checkpoints and with a retention, compared with a look at the state after each event.
+// Searches of real stores, with checkpoints and with removed history, compared with a check of the state after each event.
 
 import Foundation
 import SegmentLog
@@ -49,7 +49,7 @@ import Testing
         return chance.once(in: 4) ? "not " + text : text
     }
 
-    @Test(arguments: seeds) func `a search finds the event that a look at every state finds`(seed: Int) async throws {
+    @Test(arguments: seeds) func `a search finds the event that a check of every state finds`(seed: Int) async throws {
         var chance = Chance(seed: UInt64(seed) &* 7919 &+ 3)
         let folder = try TemporaryFolder()
         let path = folder.path + "/store"

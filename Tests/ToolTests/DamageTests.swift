@@ -1,5 +1,5 @@
 // Damaged logs: each damage is reported at its place, everything intact around it is shown too, and the exit code
-// tells.
+// reports it.
 
 import Foundation
 import SegmentLog
@@ -173,7 +173,7 @@ import Testing
         #expect(cat.exit == .done && cat.output == "hello\nworld\nthird\nfourth\nfifth\nsixth\n")
     }
 
-    @Test func `a log of which nothing can be recognised says what to do`() async throws {
+    @Test func `the error for a log of which nothing can be recognised says what to do`() async throws {
         let log = try TestLog()
         try FileManager.default.removeItem(at: log.url(TestLog.checkpoint))
         try FileManager.default.removeItem(at: log.url("HEAD"))

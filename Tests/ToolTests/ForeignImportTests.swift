@@ -1,4 +1,4 @@
-// `import FILE --from`: its words, what it prints, and its exit codes.
+// `import FILE --from`: its arguments, what it prints, and its exit codes.
 
 import CSQLite
 import Foundation
@@ -96,7 +96,7 @@ import Testing
         ["import", "f", "-s", "s"], ["import", "--from", "datasync"], ["import", "f", "--from", "other"],
         ["import", "f", "--from", "datasync", "--table", "t"], ["import", "--columns", "t=a"], ["import", "--dry-run"],
     ])
-    func `words that do not go together are refused`(words: [String]) async {
+    func `arguments that exclude each other are refused`(words: [String]) async {
         #expect(await Call.tool(words: words).exit == .usage)
     }
 

@@ -1,4 +1,4 @@
-// Where two logs part, and logs whose result is kept in a file.
+// Where two logs diverge, and logs whose result is kept in a file.
 
 import Foundation
 import SegmentLog

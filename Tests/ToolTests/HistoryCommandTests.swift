@@ -60,7 +60,7 @@ import Testing
         #expect(await Call.tool("blame", "todoitem/bare.text", on: log).exit == .no)
     }
 
-    @Test func `a search that ends early does not speak of what comes later`() async throws {
+    @Test func `a search that ends early says nothing about later events`() async throws {
         let log = try TestLog.story()
         #expect(await Call.tool("insert", "todoitem", #"{"id":"late","colour":"red"}"#, on: log).exit == .done)
         let bisect = ["replay", "--bisect", "todoitem: colour eq 'blue'"]

@@ -114,7 +114,7 @@ import Testing
                 + "\n")
     }
 
-    @Test func `a terminal gets colour, unless it was asked not to`() async throws {
+    @Test func `a terminal gets colour, unless that is turned off`() async throws {
         let log = try TestLog()
         let escape = "\u{1b}["
         #expect(await Call.tool("inspect", "frames", on: log, isTerminal: true).output.contains(escape))

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `people are told which row or field they may have meant`() async throws {
+    @Test func `a misspelt row or field gets a suggestion`() async throws {
         let log = try TestLog.story()
         for (words, meant) in [
             (["get", "todoitm", "a"], "todoitem/a"), (["blame", "todoitm/a"], "todoitem/a"),
@@ -108,7 +108,7 @@ import Testing
         #expect(await Call.tool("log", "@19..20", on: log).exit == .done)
     }
 
-    @Test func `a cursor that is not there is not reset in silence`() async throws {
+    @Test func `resetting a cursor that does not exist is an error`() async throws {
         let log = try TestLog.story()
         let call = await Call.tool("cursors", "--reset", "todoitem/al", on: log)
         #expect(call.exit == .usage && call.errors.contains("Did you mean `todoitem/all`?"), "\(call.errors)")

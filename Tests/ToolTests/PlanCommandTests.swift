@@ -1,5 +1,5 @@
-// The plan of a push as a thing to work with: held, released and dropped by number or by row, and looked at beside a program
-// that has the store open.
+// The plan of a push, and what can be done with it: operations are held, released and dropped by number or by row, and
+// looked at beside a program that has the store open.
 
 import Foundation
 import Syncline

@@ -80,7 +80,7 @@ import Testing
         #expect(await Call.tool("raw", "cat", "--from", "@7", on: log).output == "before\n\(long)\n")
     }
 
-    @Test func `following ends when it is told to`() async throws {
+    @Test func `following ends when it is interrupted`() async throws {
         let log = try TestLog()
         let interrupt = Interrupt()
         interrupt.set()
@@ -89,7 +89,7 @@ import Testing
         #expect(try call.array().map { $0["sequence"] as? Int } == [6])
     }
 
-    @Test func `a reader that goes away ends any command quietly`() async throws {
+    @Test func `a closed pipe ends any command quietly`() async throws {
         let log = try TestLog()
         for words in [
             ["raw", "cat"], ["raw", "cat", "-f"], ["inspect"], ["inspect", "frames", "--json"], ["verify"], ["man"],
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `the log of a store takes no lines`() async throws {
+    @Test func `lines are not appended to the log of a store`() async throws {
         let log = try TestLog.story()
         let before = try log.bytes
         let call = await Call.tool("raw", "append", on: log, input: "1\n2\n")

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds) func `a report runs again, answers as the store does, and tells no secret`(
+    @Test(arguments: seeds) func `a report runs again, answers as the store does, and contains no secret`(
         seed: Int
     ) async throws {
         var chance = Chance(seed: UInt64(seed) &* 977 &+ 5)

@@ -115,7 +115,7 @@ import Testing
         #expect(export.errors.contains("the table sqlite_x is called _sqlite_x_ in the SQL"), "\(export.errors)")
     }
 
-    @Test func `mirror refuses a file that is not one, and does not tell anyone to remove it`() async throws {
+    @Test func `mirror refuses a file that is not a mirror, and does not suggest removing it`() async throws {
         let log = try TestLog.story()
         let path = log.folder.path + "/notes.txt"
         try String(repeating: "not a database\n", count: 1000).write(toFile: path, atomically: true, encoding: .utf8)

@@ -1,4 +1,4 @@
-// `diff server`: a store held against a server that is simulated, over more rows than a page has.
+// `diff server`: a store compared with a simulated server, over more rows than a page has.
 
 import SynclineCore
 import SynclineTesting

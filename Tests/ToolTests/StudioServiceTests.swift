@@ -107,7 +107,7 @@ import Testing
         #expect(String(decoding: response.body, as: UTF8.self) == answer)
     }
 
-    @Test func `the box says what was perhaps meant`() throws {
+    @Test func `the box suggests what may have been meant`() throws {
         let page = try StudioPageCall(TestLog.story())
         try page.summary()
         for (text, words) in [

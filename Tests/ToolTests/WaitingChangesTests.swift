@@ -1,4 +1,4 @@
-// What the tool shows and does of changes that processes made which follow a store.
+// What the tool shows of the changes of followers, and what it does with them.
 
 import Foundation
 import SegmentLog

@@ -16,7 +16,7 @@ struct FieldStore: Sendable {
         inspections = database.table(Inspection.self)
         findings = database.table(Finding.self)
         notes = database.table(Note.self)
-        // An index that exists already costs nothing.
+        // Redeclaring an existing index is free.
         try await database.declareIndex(table: Finding.table, columns: ["inspectionID", "text"])
         try await database.declareIndex(table: Note.table, columns: ["findingID"])
     }

@@ -62,7 +62,7 @@ extension InspectionScreen {
         }
     }
 
-    /// Takes back the newest change that was not sent.
+    /// Reverts the newest change that was not sent.
     func undo() async {
         await perform { store in try await store.database.undo() }
     }

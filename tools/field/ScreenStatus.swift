@@ -54,7 +54,7 @@ extension ScreenStatus.Observed {
         return isLoaded ? .empty : .loading
     }
 
-    /// All that could be said; the worst of it is shown.
+    /// All notices that apply; the most important one is shown.
     fileprivate var notices: [ScreenStatus.Notice] {
         var notices: [ScreenStatus.Notice] = []
         if unsent > 0 { notices.append(.unsent(unsent)) }

@@ -1,6 +1,7 @@
 // The executable's own fsync and fdatasync: the shared libraries of the peers find these first, so every sync call is
-// counted, no matter which library makes it, and no other process disturbs the count. Writes through a descriptor opened with O_DSYNC
-// (LMDB's meta page) flush without a call; the device's own counter of flushes, reported beside, has those too.
+// counted, no matter which library makes it, and no other process disturbs the count. Writes through a descriptor
+// opened with O_DSYNC (LMDB's meta page) flush without a call; the device's own counter of flushes, reported beside,
+// has those too.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdatomic.h>

@@ -16,7 +16,7 @@ struct AppendCase: Sendable {
 
 extension AppendCase {
     /// The cases of a workload. Quick ones are sized so that all together take a minute or two on a disk that syncs in
-    /// 0.1 ms; the time limit keeps a slow disk from making hours of it.
+    /// 0.1 ms; the time limit keeps the run short on a slow disk.
     static func cases(of workload: Workload, quick: Bool) -> [AppendCase] {
         let seconds = quick ? 1.0 : 10
         let shapes: [EngineName] = [.sqliteRowid, .sqliteRowidTuned, .sqliteClustered, .sqliteClusteredTuned]
@@ -24,7 +24,7 @@ extension AppendCase {
             shapes.map { EngineVariant($0) } + [EngineVariant(.rocksdb), EngineVariant(.leveldb), EngineVariant(.lmdb)]
         let all = [EngineVariant(.floor), EngineVariant(.log)] + peers
         let withTasks = [EngineVariant(.floor), EngineVariant(.log), EngineVariant(.log, .tasks)]
-        // Every one of SQLite's shapes waits for the same sync: one of them stands for all.
+        // All of SQLite's shapes wait for the same sync, so one of them is enough.
         // With a connection each, some wait for many seconds: too long for a quick run.
         let concurrent =
             withTasks + [EngineVariant(.sqliteRowid)] + (quick ? [] : [EngineVariant(.sqliteRowidConnections)])

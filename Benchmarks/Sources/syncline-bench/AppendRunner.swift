@@ -49,9 +49,9 @@ extension Runner {
         }
     }
 
-    /// All stores are open at once and the variants take turns after every slice, so that a disk that changes its mind in
-    /// the middle changes it for all. A first turn brings each store to where it works as it always will (SQLite's log
-    /// grows until its first checkpoint); a last, longer turn is counted on the device. Neither is timed.
+    /// All stores are open at once and the variants take turns after every slice, so that a change of the disk's speed
+    /// affects all of them. A first turn brings each store to its steady state (SQLite's log grows until its first
+    /// checkpoint); a last, longer turn is counted on the device. Neither is timed.
     private func runInSlices(of slice: Int, _ appendCase: AppendCase, _ round: Int, _ table: inout Table) throws {
         let warming = appendCase.records / 4
         let counted = appendCase.records / 2

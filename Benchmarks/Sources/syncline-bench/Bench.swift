@@ -1,4 +1,4 @@
-// The entrance: either a worker of a run, or the run itself.
+// The entry point: either a worker of a run, or the run itself.
 
 import Foundation
 
@@ -56,7 +56,7 @@ struct Bench {
 
     /// Whether every workload ran to its end.
     private static func run(_ options: Options) throws -> Bool {
-        // A file that can't be written is better found out now than at the end.
+        // A file that can't be written is reported now, not at the end.
         for file in [options.json, options.svg].compactMap(\.self) { try writeFile("", to: file) }
         let (directory, removeData) = try makeRunDirectory(in: options.directory)
         defer { removeData() }
@@ -84,7 +84,7 @@ struct Bench {
         return complete
     }
 
-    /// A directory of this run alone, and what removes it; an interruption does that, too.
+    /// A directory for this run only, and what removes it at the end or on an interruption.
     private static func makeRunDirectory(in place: String) throws -> (path: String, remove: @Sendable () -> Void) {
         let existed = resolvedPath(place) != nil
         try makeDirectories(place)

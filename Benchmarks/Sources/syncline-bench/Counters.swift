@@ -1,4 +1,4 @@
-// Counts that travel from machine to machine better than times do: what reached the block device, how often it was
+// Counts that are more comparable between machines than times are: what reached the block device, how often it was
 // flushed, how much memory and disk were taken.
 
 import CBenchSupport

@@ -11,7 +11,7 @@ enum Durability: String, Codable, Sendable {
 
 /// A store opened to be read.
 protocol RecordReader: AnyObject {
-    /// Reads one record, any; its size.
+    /// Reads any one record; returns its size.
     func readFirst() throws -> Int
     /// Reads every record.
     func scan() throws -> ScanTotals
@@ -21,7 +21,7 @@ protocol RecordReader: AnyObject {
 protocol Engine: RecordReader, Sendable {
     /// A writer for the calling thread.
     func makeSession() throws -> any Session
-    /// A writer for a task, where the engine has one.
+    /// A writer for a task, if the engine has one.
     func makeTaskSession() throws -> (any TaskSession)?
     /// What the engine itself counts.
     var ownCounts: OwnCounts { get }
@@ -46,7 +46,7 @@ protocol TaskSession: AnyObject {
 
 /// A reader that keeps up with a store another process writes.
 protocol Follower: AnyObject {
-    /// Hands over what is new, in order; how many records that was.
+    /// Passes on new records, in order; returns their number.
     func poll(_ body: (UnsafeRawBufferPointer) -> Void) throws -> Int
 }
 

@@ -15,7 +15,7 @@ enum EngineName: String, CaseIterable, Codable, Sendable {
 
     var isSQLite: Bool { rawValue.hasPrefix("sqlite") }
 
-    /// Opens the store in a directory that exists, making it where there is none.
+    /// Opens the store in a directory that exists, or creates it there.
     func open(_ directory: String, _ durability: Durability) throws -> any Engine {
         switch self {
         case .floor: try FloorEngine(directory, durability)

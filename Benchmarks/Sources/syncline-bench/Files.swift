@@ -49,7 +49,7 @@ func names(in directory: String) -> [String] {
     return names
 }
 
-/// Removes a file, or a directory with all that is in it; what is not there is no error.
+/// Removes a file, or a directory with all that is in it; does nothing if it does not exist.
 func removeTree(_ path: String) {
     if unlink(path) == 0 || errno == ENOENT { return }
     for name in names(in: path) { removeTree(path + "/" + name) }

@@ -1,4 +1,4 @@
-// Where a run took place: no figure means anything without it.
+// The machine of a run, without which its figures mean nothing.
 
 import CBareLZ4
 import CBareSQLite
@@ -19,7 +19,7 @@ struct Machine: Codable, Sendable {
     var load: Double
     var libraries: [String: String]
 
-    /// - Throws: when the directory lies in memory, where a sync is nothing.
+    /// - Throws: If the directory is in memory, where a sync does nothing.
     init(dataIn directory: String, on mount: Mount?, _ device: BlockDevice?) throws {
         let fileSystem = mount?.type ?? "unknown file system"
         guard fileSystem != "tmpfs", fileSystem != "ramfs" else {

@@ -1,4 +1,4 @@
-// The mounted file system that holds a directory, as the system tells it.
+// The mounted file system that holds a directory, as the system reports it.
 
 struct Mount: Sendable {
     /// As in `ext4`.

@@ -27,7 +27,7 @@ struct Runner {
     /// Every round begins with another row, so that none is always measured in another's wake.
     func turns(of count: Int, _ round: Int) -> [Int] { (0..<count).map { ($0 + round - 1) % count } }
 
-    /// Gives the body a directory that is gone afterwards, whatever happens.
+    /// Runs the body with a directory that is removed afterwards in any case.
     func inFreshDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
         let fresh = directory + "/data"
         removeTree(fresh)
@@ -36,7 +36,7 @@ struct Runner {
         return try body(fresh)
     }
 
-    /// Says on standard error what runs now.
+    /// Prints to standard error what runs now.
     func progress(_ text: String) {
         let seconds = formatted(Double(monotonicNanoseconds() - start) / 1e9)
         FileHandle.standardError.write(Data("… \(seconds) s: \(text)\n".utf8))

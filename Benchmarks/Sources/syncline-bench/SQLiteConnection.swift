@@ -65,7 +65,7 @@ final class SQLiteConnection {
         newer = try prepare("SELECT rowid, data FROM rows WHERE rowid > ?1 ORDER BY rowid")
     }
 
-    /// Calls with the value of each row after `lastRow`, and moves it on.
+    /// Calls with the value of each row after `lastRow`, and updates `lastRow`.
     func follow(after lastRow: inout Int64, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Int {
         defer { sqlite3_reset(newer) }
         sqlite3_bind_int64(newer, 1, lastRow)
@@ -99,7 +99,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Says that SQLite is to copy what it is given.
+    /// Tells SQLite to copy what it is given.
     private static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     func close() {

@@ -1,5 +1,5 @@
-// Proxies whose headers are trusted: which client sent a request, and how it reached them. From all other peers these headers
-// are ignored.
+// Proxies whose headers are trusted: which client sent a request, and how it reached them. From all other peers these
+// headers are ignored.
 
 import SynclineWire
 

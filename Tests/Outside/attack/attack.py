@@ -1,4 +1,4 @@
-"""Attacks the server, and looks at what honest clients notice of it. See `tools/attack --help`."""
+"""Attacks the server, and measures what honest clients notice. See `tools/attack --help`."""
 
 import argparse
 import json

@@ -51,7 +51,7 @@ class Attack:
         self.reads_log = reads_log
 
     def run(self, port, over):
-        """In a process of its own, which lets others go first."""
+        """In a process of its own, with low priority."""
         os.nice(10)
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -113,7 +113,7 @@ def full_table(server, backend):
 
 
 def by_hand(server, backend):
-    """Somebody adds a column that the server does not know."""
+    """Another program adds a column that the server does not know."""
     once(server.port, "POST", "/tables/touched", {"id": "a", "text": "x"})
     try:
         backend.execute("ALTER TABLE touched ADD COLUMN byhand text")
@@ -123,7 +123,7 @@ def by_hand(server, backend):
 
 
 def writes(target, *items):
-    """Writes that must be refused, or be carried out: but alone."""
+    """Writes that must be refused, or carried out without affecting others."""
     def attack(stage, number):
         wire = None
         round = 0
@@ -179,7 +179,7 @@ def many_rows(rows):
 
 
 def scan(stage, number):
-    """What no index helps with, and no database decides as the evaluator does."""
+    """Filters that no index serves, and that no database decides as the evaluator does."""
     while not stage.over.is_set():
         stage.ask("GET", f"/tables/many?$filter=indexof(toupper(text),'{number}NOT')%20gt%200", number=number)
 
@@ -190,7 +190,7 @@ def large_rows(server, backend):
 
 
 def slow_pages(stage, number):
-    """Asks for a page of large rows, and takes it slowly."""
+    """Asks for a page of large rows, and reads it slowly."""
     while not stage.over.is_set():
         try:
             wire = Wire(stage.port, OTHERS[number], receive=8192)
@@ -262,7 +262,7 @@ DRIPPED_BODY = (b"POST /tables/honest HTTP/1.1\r\nHost: x\r\nContent-Type: appli
 
 
 def deaf(stage, number):
-    """Listeners that read nothing, while there is much to tell."""
+    """Listeners that read nothing, while there are many changes to announce."""
     held = []
     while not stage.over.is_set():
         try:

@@ -1,4 +1,4 @@
-"""Clients that want nothing unusual, and how long they wait."""
+"""Clients with ordinary requests, and how long they wait."""
 
 import multiprocessing
 import threading
@@ -16,7 +16,7 @@ ROLES = ["insert", "update", "row", "list", "health"]
 
 
 class Report:
-    """What the clients met in some seconds."""
+    """What the clients observed in some seconds."""
 
     def __init__(self, times, failures):
         self.times = times

@@ -157,7 +157,7 @@ class PostgreSQL:
             return [first] + [int(word) for word in file.read().split()]
 
     def signal(self, number):
-        """Every process gets the signal; those that come up meanwhile, too."""
+        """Sends the signal to every process, including those that start meanwhile."""
         known = set()
         while True:
             new = [process for process in self.processes() if process not in known]

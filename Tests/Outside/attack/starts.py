@@ -14,7 +14,7 @@ WRITERS = 4
 
 
 class Life:
-    """One process from its start to its end, and what became of the writes that were sent to it."""
+    """One process from its start to its end, and the results of the writes that were sent to it."""
 
     def __init__(self, server):
         self.server = server

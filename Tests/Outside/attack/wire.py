@@ -1,4 +1,4 @@
-"""A connection to the server that says exactly what the caller wants said."""
+"""A connection to the server that sends exactly what the caller passes."""
 
 import json
 import socket

@@ -180,7 +180,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("Invariant 29: a second writer is refused at once, and told by whom")
+    @Test("Invariant 29: a second writer is refused at once, with the process that holds the lock")
     func secondWriter() throws {
         for kind in StorageKind.allCases {
             let fixture = try StorageFixture(kind)

@@ -136,7 +136,7 @@ struct WriterTests {
         }
     }
 
-    @Test func `records and settings beyond the limits are refused with a word on what to do`() throws {
+    @Test func `records and settings beyond the limits are refused with a hint`() throws {
         let writer = try LogWriter.small(MemoryStorage())
         #expect {
             try writer.append(RecordBatch([UInt8](repeating: 1, count: Format.recordLimit + 1)))

@@ -81,7 +81,7 @@ import Testing
         ("7F3a0B1C-0000-4000-8000-00000000FFFF", 37), ("2026-05-19T21:30:00.123Z", 7),
         ("2026-02-30T21:30:00.123Z", 25), ("0123456789abcdef", 10), ("0123456789ABCDEF", 17), ("", 1),
     ])
-    func `texts of known forms are short and keep their spelling`(_ text: String, _ size: Int) {
+    func `strings of known forms are short and keep their spelling`(_ text: String, _ size: Int) {
         let bytes = Self.bytes(.string(text))
         #expect(bytes.count == size)
         #expect(Self.value(bytes) == .string(text))

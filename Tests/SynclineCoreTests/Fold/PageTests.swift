@@ -69,12 +69,12 @@ import Testing
             ])
         let base = try #require(try reader.entry("t", "r")?.base)
         #expect(base["c"] == .string("base"))
-        // Another version that has another value is a conflict as ever.
+        // Another version that has another value is a conflict as always.
         try pull(["version": "3", "a": "theirs"], event: 5)
         #expect(try plan() == [.conflict])
     }
 
-    @Test func `the same version is news only if it has a column with a value that the base lacks`() throws {
+    @Test func `the same version changes the base only if it has a column with a value that the base lacks`() throws {
         func isNews(_ columns: [Value.Member]) throws -> Bool {
             let page = PulledPage(
                 table: "t", queryID: nil, rows: [.init(id: "r", row: Row(columns))], cursor: nil)

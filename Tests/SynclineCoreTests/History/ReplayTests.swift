@@ -54,7 +54,7 @@ import Testing
         #expect(try replay.reader.row("t", "a")?.columns["text"] == .string("theirs"))
     }
 
-    @Test func `another policy decides otherwise`() throws {
+    @Test func `another policy resolves differently`() throws {
         var variation = ReplayVariation()
         variation.policy = .clientWins
         let (replay, steps) = try replay(Self.story, variation)

@@ -101,7 +101,7 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         #expect(conflict.server == nil)
     }
 
-    @Test func `a refused operation is parked with the server's words`() throws {
+    @Test func `a refused operation is parked with the server's message`() throws {
         var tale = try Tale()
         try tale.add(local(.insert, "b", "x"), sent("b", from: 1), answered("b", 400, .parked, "no such column"))
         guard case .waits(let conflict)? = try tale.why("b").operations.first?.obstacle else {

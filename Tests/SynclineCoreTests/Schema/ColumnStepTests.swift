@@ -84,7 +84,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `another default takes its place, and none takes it away`() throws {
+    @Test mutating func `another default replaces it, and none removes it`() throws {
         try desk.declare(columns: Self.priority)
         try desk.declare(columns: [ColumnSchema("p", default: 8), ColumnSchema("q", default: "x")])
         #expect(try desk.shown() == ["version": "1", "a": 1, "b": 2, "p": 8, "q": "x"])
@@ -109,7 +109,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test func `a step that adds a column is part of what is recorded until another takes it away`() throws {
+    @Test func `a step that adds a column is part of what is recorded until another removes it`() throws {
         func schema(_ steps: [Migration.Step]) -> SyncSchema {
             SyncSchema(
                 version: 2, tables: [TableSchema("t", columns: [.column("a", onServer: "x")])],
@@ -215,7 +215,7 @@ import Testing
         try desk.checkReplay()
     }
 
-    @Test mutating func `pending operations of a dropped table are said before`() throws {
+    @Test mutating func `pending operations of a dropped table are reported beforehand`() throws {
         try desk.change(.update, ["a": 5])
         func check(_ step: Migration.Step) throws(SyncError) {
             try SchemaChange(Declaration(version: 2, isStrict: false, tables: []), [step]).check(over: nil, desk.reader)

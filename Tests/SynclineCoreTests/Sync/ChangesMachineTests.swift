@@ -170,7 +170,7 @@ private struct Reader {
         }
     }
 
-    @Test func `how much there is to read is told from the first page on`() throws {
+    @Test func `how much there is to read is reported from the first page on`() throws {
         var server = NumberedServer()
         var chance = Chance(seed: 1)
         server.write(30, 1000, &chance)

@@ -168,7 +168,7 @@ private struct Reader {
         }
     }
 
-    @Test func `top limits how many rows come`() throws {
+    @Test func `top limits how many rows are returned`() throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             var server = Self.server(&chance)

@@ -216,7 +216,7 @@ import Testing
         try await store.database.close()
     }
 
-    @Test func `an error tells which columns have to be described, with an example`() async throws {
+    @Test func `an error names the columns that have to be described, with an example`() async throws {
         func complaint(_ tables: [ForeignTable]) async -> SyncError? {
             await #expect(throws: SyncError.self) {
                 try await ForeignStore(at: file.path, from: .msclient, tables: tables).check()

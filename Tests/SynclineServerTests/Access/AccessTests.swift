@@ -104,7 +104,7 @@ func token(
         #expect(try desk.ask("POST", "/tables/mine", #"{"id":"x"}"#, headers("bob")).status == 409)
     }
 
-    @Test func `roles and switched-off operations are kept to`() throws {
+    @Test func `roles and disabled operations are enforced`() throws {
         let desk = try ServiceDesk()
         #expect(try desk.ask("POST", "/tables/admin", "{}").status == 401)
         #expect(try desk.ask("POST", "/tables/admin", "{}", login("ann", #","roles":["guest"]"#)).status == 403)

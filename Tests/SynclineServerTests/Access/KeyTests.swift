@@ -99,7 +99,7 @@ private final class FakeFile: Sendable {
         #expect(login(gate, secret("c"), "three", now: now - 86_400_000) == ann)
     }
 
-    @Test func `a set is read as others write it, and refused where a key can't be used`() throws {
+    @Test func `a set is read as others write it, and refused if a key can't be used`() throws {
         func fault(_ json: String) -> String? {
             do throws(StartFailure) {
                 _ = try KeySet.keys(Array(json.utf8))

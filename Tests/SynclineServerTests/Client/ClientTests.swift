@@ -1,4 +1,4 @@
-// This project's client and server: what two devices write, both have in the end.
+// This project's client and server: what two devices write ends up on both.
 
 import Foundation
 import Syncline

@@ -37,7 +37,7 @@ import Testing
         #expect(try fault("[]").contains("must be an object"))
     }
 
-    @Test func `flags count more than the file`() throws {
+    @Test func `flags take precedence over the file`() throws {
         let arguments = ServerArguments(
             file: { _ throws(StartFailure) in
                 Array(#"{"pageSize":7,"tables":{"a":{}},"limits":{"idleSeconds":5}}"#.utf8)

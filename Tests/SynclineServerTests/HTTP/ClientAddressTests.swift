@@ -17,7 +17,7 @@ struct ClientAddressTests {
         }
     }
 
-    @Test("is told as people write it", arguments: ["127.0.0.1", "255.255.255.255", "0.0.0.0"])
+    @Test("is written in the usual notation", arguments: ["127.0.0.1", "255.255.255.255", "0.0.0.0"])
     func version4(_ text: String) {
         #expect(address(AF_INET, text).text == text)
     }
@@ -27,7 +27,7 @@ struct ClientAddressTests {
         #expect(address(AF_INET6, text).text == text)
     }
 
-    @Test("is a dash where there is none")
+    @Test("is a dash if there is none")
     func other() {
         #expect(address(AF_UNIX, "").text == "-")
         #expect(ClientAddress.unknown.text == "-")

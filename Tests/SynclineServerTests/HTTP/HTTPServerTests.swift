@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a listening client is told that there is something to pull`(_ backend: TestBackend) throws {
+    func `a listening client is notified that there is something to pull`(_ backend: TestBackend) throws {
         let server = try RunningServer(backend)
         defer { withExtendedLifetime(server) {} }
         let listener = try server.connect()

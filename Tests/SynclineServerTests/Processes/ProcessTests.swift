@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `its parent is told when it is ready, and when it stops`() throws {
+    @Test func `its parent is notified when it is ready, and when it stops`() throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let path = folder.path + "/notify"

@@ -25,7 +25,7 @@ struct StartTests {
         return (cluster, cluster.url(try cluster.newDatabase()))
     }
 
-    @Test func `a role that may only read and write rows is enough where all is there`() throws {
+    @Test func `a role that may only read and write rows is enough if everything exists`() throws {
         let (cluster, url) = try newStore()
         _ = try open(url)
         let owner = try PostgresConnection(url: url)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
-    func `a request begins few columns, and a table has a limit`(_ backend: TestBackend) throws {
+    func `a request creates a limited number of columns, and so does a table`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(
             backend, tables: #"{"t":{"columns":{"text":"string"}}}"#, more: #","limits":{"newColumns":3,"columns":8}"#)
         func post(_ names: [String]) throws -> HTTPResponse { try desk.ask("POST", "/tables/t", item(names)) }

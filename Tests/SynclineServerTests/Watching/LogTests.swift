@@ -57,7 +57,7 @@ import Testing
         #expect(try Value(json: lines[1].utf8)["message"] == .string("a message\n\u{1b}]0;title\u{7}"))
     }
 
-    @Test func `a reader that stalls delays nothing, and is told how many lines were lost`() throws {
+    @Test func `a reader that stalls delays nothing, and learns how many lines were lost`() throws {
         let pipe = Pipe()
         let reading = pipe.fileHandleForReading
         let journal = Journal(descriptor: pipe.fileHandleForWriting.fileDescriptor, limit: 100_000) { "lost \($0)\n" }
@@ -150,7 +150,7 @@ import Testing
         #expect(limiter.takeLeftOut().map(\.count) == [2] && limiter.takeLeftOut().isEmpty)
     }
 
-    @Test func `every answer has the name of its request, the client's if it is sane`() throws {
+    @Test func `every answer has the id of its request, the client's if it is valid`() throws {
         let server = try RunningServer(more: #","limits":{"bodyBytes":100}"#)
         defer { withExtendedLifetime(server) {} }
         func name(_ head: String, _ headers: String = "") throws -> String? {

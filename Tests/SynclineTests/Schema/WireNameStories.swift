@@ -161,7 +161,7 @@ import Testing
         #expect(network.requests.count { $0.method != "GET" } == writes)
     }
 
-    @Test func `a table with pending operations is not dropped unasked`() async throws {
+    @Test func `a table with pending operations is not dropped without permission`() async throws {
         let disk = FaultyStorage()
         let server = SimulatedServer(.zumo2)
         let network = SimulatedNetwork(server)

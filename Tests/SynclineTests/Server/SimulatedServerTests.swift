@@ -137,7 +137,7 @@ struct SimulatedServerTests {
         #expect(try read("").rows.map(\.id) == ["c", "b"])
     }
 
-    @Test("takes many writes at once, and knows them again one by one")
+    @Test("takes many writes at once, and recognises each of them when repeated")
     func batches() throws {
         var options = SimulatedServer.Options()
         options.takesBatches = true
@@ -170,7 +170,7 @@ struct SimulatedServerTests {
         }
     }
 
-    @Test("does all of a group of writes or none, and stops where it is asked to")
+    @Test("applies all of a group of writes or none, and stops if it is asked to")
     func groups() throws {
         var options = SimulatedServer.Options()
         options.takesBatches = true
@@ -315,7 +315,7 @@ struct SimulatedServerTests {
         #expect(client.server.rows(of: "t").count == 2)
     }
 
-    @Test("knows an operation again, if it is to")
+    @Test("recognises a repeated operation, if it remembers operations")
     func operations() throws {
         var options = SimulatedServer.Options()
         let foreign = Client(.zumo2)
@@ -352,7 +352,7 @@ struct SimulatedServerTests {
         #expect(try client.list().ids == "abc")
     }
 
-    @Test("forgets deleted rows, if it deletes for good", arguments: ServerProtocol.allCases)
+    @Test("forgets deleted rows, if it deletes permanently", arguments: ServerProtocol.allCases)
     func hardDeletes(_ dialect: ServerProtocol) throws {
         var options = SimulatedServer.Options()
         options.deletesForGood = true

@@ -1,5 +1,5 @@
-// A process that follows a store beside the one that has it open for writing: what it sees, what it may do, and what becomes of
-// its changes.
+// A process that follows a store beside the one that has it open for writing: what it sees, what it may do, and what
+// happens to its changes.
 
 import SegmentLog
 import SynclineCore
@@ -63,7 +63,7 @@ import Testing
         #expect(try await rows(app) == ["a": 1, "b": 2])
     }
 
-    @Test func `a live query of a follower tells what either process changes`() async throws {
+    @Test func `a live query of a follower shows what either process changes`() async throws {
         let app = try await app()
         let widget = try await follower()
         var results = widget.table("t").observe(RowQuery(table: "t")).makeAsyncIterator()

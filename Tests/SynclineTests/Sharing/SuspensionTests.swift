@@ -1,5 +1,5 @@
-// An app that lets go of its store while it is suspended, and what another process does meanwhile. Also which process has a
-// store that can't be opened.
+// An app that lets go of its store while it is suspended, and what another process does meanwhile. Also which process
+// has a store that can't be opened.
 
 import Foundation
 import SegmentLog

@@ -105,7 +105,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
         #expect(network.requests.isEmpty)
     }
 
-    @Test func `a renewal that fails tells why, and what was refused thaws`() async throws {
+    @Test func `a renewal that fails says why, and the refused operation thaws`() async throws {
         let offline = SyncError(.offline, "the login server can't be reached")
         for (error, code) in [(offline, .offline), (LoginExpired(), .unauthorized)]
             as [(any Error, SyncError.Code)]

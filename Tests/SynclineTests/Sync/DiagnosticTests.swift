@@ -1,4 +1,4 @@
-// What the engine reports to the app's log, and what it never tells.
+// What the engine reports to the app's log, and what it never reports.
 
 import SegmentLog
 import SynclineCore

@@ -1,4 +1,4 @@
-// Operations that are kept from being pushed until somebody lets them go.
+// Operations that are kept from being pushed until they are released.
 
 import SynclineCore
 import SynclineTesting

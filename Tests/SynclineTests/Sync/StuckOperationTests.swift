@@ -270,7 +270,7 @@ import Testing
         #"{"id":"a","n":1,"updatedAt":"2026-01-01T00:00:0\#(second).000Z","version":"v\#(second)","deleted":\#(deleted)}"#
     }
 
-    @Test func `a tombstone that is older than our own write is not news`() async throws {
+    @Test func `a tombstone that is older than our own write is ignored`() async throws {
         for second in [3, 7] {
             let line = PlayedLine { request in
                 if request.method == "POST" { return .success(.json(201, Self.row(5, false))) }

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a number of any length is longer than the maximum wait`() async throws {
+    @Test func `a number of any length exceeds the maximum wait`() async throws {
         for digits in [7, 17, 20, 400] {
             #expect(try await wait([HTTPHeader("Retry-After", String(repeating: "9", count: digits))]) == nil)
         }

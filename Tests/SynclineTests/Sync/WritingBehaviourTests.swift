@@ -97,7 +97,7 @@ import Testing
         #expect(try await pair.agrees())
     }
 
-    @Test func `N26: the echo of an own write is not news, before and after its reply`() async throws {
+    @Test func `N26: the echo of an own write changes nothing, before and after its reply`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.pull()
         try await pair.table.update(.item("r0", ["n": .integer(5)]))

@@ -37,7 +37,7 @@ private struct Entry: SyncModel, Equatable {
         return found
     }
 
-    @Test func `pages are the list in parts`() async throws {
+    @Test func `pages together are the list`() async throws {
         let (database, entries) = try await store(250)
         for isIndexed in [false, true] {
             if isIndexed { try await database.declareIndex(table: "t", columns: ["rank"]) }

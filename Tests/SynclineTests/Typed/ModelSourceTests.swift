@@ -52,7 +52,7 @@ private struct Item: SyncModel, Equatable {
     }
 
     @Test(arguments: ServerProtocol.allCases)
-    func `a server's table is asked in the same way`(_ protocolVersion: ServerProtocol) async throws {
+    func `a server's table is queried in the same way`(_ protocolVersion: ServerProtocol) async throws {
         let server = SimulatedServer(protocolVersion)
         server.setTable("t", rows: [], pageLimit: 2)
         let items = Backend(SimulatedNetwork(server), speaking: protocolVersion, nil).table(Item.self)

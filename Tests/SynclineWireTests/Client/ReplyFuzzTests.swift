@@ -83,7 +83,7 @@ struct ReplyFuzzTests {
         }
     }
 
-    @Test("whole pages are read as they stand")
+    @Test("whole pages are read unchanged")
     func whole() throws {
         for page in pages() { try check(page, "whole") }
     }

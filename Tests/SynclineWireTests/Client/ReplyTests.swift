@@ -187,7 +187,7 @@ struct ReplyTests {
         #expect(reply("[]", to: page, status: 500).reason == "the status is not a success")
     }
 
-    @Test("invalid UTF-8 is found in names, texts and on the known path")
+    @Test("invalid UTF-8 is found in names, strings and on the known path")
     func invalidUTF8() {
         let row = Array(#"{"id":"a","t":"x"},"#.utf8)
         let bad = Array(#"{"id":"b","t":""#.utf8) + [0xff] + Array(#""}]"#.utf8)
@@ -233,7 +233,7 @@ struct ReplyTests {
     }
 
     @Test(
-        "an error's words are found in every shape",
+        "an error's message is found in every shape",
         arguments: [
             (#"{"error":"The item does not exist"}"#, "The item does not exist"), (#"{"description":"no"}"#, "no"),
             (#"{"message":"no","code":3}"#, "no"), (#"{"error":{"code":"x","message":"deep"}}"#, "deep"),
@@ -260,7 +260,7 @@ struct ReplyTests {
         #expect(reply(text, status: 400).message == message)
     }
 
-    @Test("an error without words has no message, and a long one is cut")
+    @Test("an error without a message has none, and a long message is cut")
     func noMessages() throws {
         for text in ["", "{}", "[]", "null", "3", "   ", #"{"error":null}"#, #"{"error":""}"#, "<html></html>"] {
             #expect(reply(text, status: 500).message == nil)

@@ -155,7 +155,7 @@ struct RequestTests {
             ])
     }
 
-    @Test("what a protocol has no words for is an error")
+    @Test("what a protocol can't express is an error")
     func unsupported() {
         let filter = FilterExpression.compare(.equal, .column("a"), .literal(.bytes([1])))
         #expect(throws: UnsupportedPredicate.self) {

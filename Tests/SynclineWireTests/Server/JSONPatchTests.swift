@@ -128,7 +128,7 @@ import Testing
         #expect(error?.message.contains("too deep") == true, "\(error as Any)")
     }
 
-    @Test func `it tells which members it may change`() throws {
+    @Test func `it names the members that it may change`() throws {
         let patch = try JSONPatch(
             try Value(json: #"[{"op":"test","path":"/a","value":1},{"op":"move","from":"/b/x","path":"/c"}]"#.utf8))
         #expect(["a", "b", "c", "d"].map(patch.mayChange) == [false, true, true, false])

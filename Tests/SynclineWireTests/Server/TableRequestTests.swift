@@ -28,7 +28,7 @@ private func status(
 
 @Suite("Requests to a table")
 struct TableRequestTests {
-    @Test("say what they want of which row")
+    @Test("name an operation and a row")
     func actions() throws {
         #expect(try parse("GET", "/tables/t/a%2Fb").id == "a/b")
         #expect(try parse("GET", "/tables/t/a").action == .row)

@@ -85,7 +85,7 @@
         }
 
         @Test(
-            "says the method, and a length where there must be one",
+            "says the method, and a length if there must be one",
             arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
         func methods(_ method: String) async throws {
             let seen = Mutex("")
@@ -103,7 +103,7 @@
             #expect(text.contains("Content-Length: 0") == (method == "POST" || method == "PUT"))
         }
 
-        @Test("uses a connection again, and does without where the server closes each")
+        @Test("uses a connection again, and reconnects if the server closes each")
         func connections() async throws {
             for closes in [false, true] {
                 let server = SocketServer { connection in
@@ -142,7 +142,7 @@
             }
         }
 
-        @Test("takes a redirect for an answer")
+        @Test("treats a redirect as an answer")
         func redirects() async throws {
             let response = try await exchange { connection in
                 _ = connection.readRequest()
@@ -288,7 +288,7 @@
             #expect(kind(await early.value) == .cancelled)
         }
 
-        @Test("pieces of an answer that lasts are heard as they come")
+        @Test("pieces of a long answer are delivered as they arrive")
         func pieces() async throws {
             let (heard, hear) = AsyncStream.makeStream(of: [UInt8].self)
             let goOn = DispatchSemaphore(value: 0)
@@ -316,7 +316,7 @@
             #expect(text == "one two" && response.status == 200 && response.body.isEmpty)
         }
 
-        @Test("a transport that is let go ends its thread, and what it was doing")
+        @Test("a transport that is released ends its thread, and what it was doing")
         func letGo() async throws {
             for _ in 0..<20 {
                 let server = SocketServer { connection in

@@ -19,7 +19,7 @@ function failed(error) {
 
 // MARK: The store
 
-/// Asks what the store is now; while its events are being read, again and again.
+/// Asks for the state of the store; repeatedly while its events are being read.
 async function refresh(isForced) {
   clearTimeout(waiting);
   try {

@@ -22,7 +22,7 @@ export async function tell(path, body) {
 
 /// What the page shows. `at` is an event; null stands for the newest.
 export const state = { view: 'event', at: null, row: null, question: {} };
-/// What the store is, as it was asked last.
+/// The state of the store when it was last requested.
 export const store = { first: 1, last: 0, indexed: 0, complete: false, tables: [], kinds: [], outcomes: [], damage: [], gaps: [] };
 
 export const moment = () => state.at === null ? Math.max(store.first, store.last) : state.at;

@@ -189,7 +189,7 @@ function exchange(found) {
 
 let turn = 0, last = '';
 
-/// Remembers what somebody opened, how far it is scrolled and what has the focus, for the same view of a later state.
+/// Remembers what the user opened, how far it is scrolled and what has the focus, for the same view of a later state.
 function keep(panel) {
   const key = state.view + (state.view === 'row' && state.row ? state.row.table + '/' + state.row.id : '');
   const isSame = key === last;
@@ -235,7 +235,7 @@ export async function render() {
 
 let settling = 0;
 
-/// Whether the view shows something else than what is now so. What somebody writes into it is not taken away.
+/// Whether what the view shows is out of date. What the user writes into it is kept.
 function isOutdated(what) {
   if (!what.has('moment')) return false;
   if (!what.has('store')) return !timeless.has(state.view);

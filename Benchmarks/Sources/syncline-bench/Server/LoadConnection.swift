@@ -1,5 +1,5 @@
-// A client of HTTP/1.1 that does no more than it must, so that it is the server that is measured: one connection that is
-// kept, requests as bytes that are ready, answers of a known length.
+// A minimal client of HTTP/1.1, so that the measurements are about the server: one connection that is kept, requests as
+// bytes that are ready, answers of a known length.
 
 import Glibc
 

@@ -16,7 +16,7 @@ struct ServerLoad {
     private var asked: [UInt64]
     private var result = LoadResult()
 
-    /// Lets clients send what `request` makes of the number of a request, until the time or the numbers are used up.
+    /// Lets clients send the request that `request` makes for each number, until the time or the numbers are used up.
     static func run(
         port: UInt16, clients: Int, seconds: Double, count: Int = .max, expecting status: Int,
         _ request: (Int) -> [UInt8]
@@ -47,7 +47,7 @@ struct ServerLoad {
         asked = Array(repeating: 0, count: clients)
     }
 
-    /// Sends a request on a connection; false if there is none, and it has no more to do.
+    /// Sends a request on a connection; false if no request is left.
     private mutating func ask(_ place: Int, _ request: [UInt8]?) throws -> Bool {
         guard let request else {
             polls[place].fd = -1

@@ -1,5 +1,5 @@
-// What a sync client needs of its store, and which stores can do it: rows by id, and with each change an operation that waits
-// to be pushed, both in one transaction.
+// What a sync client needs of its store, and which stores can do it: rows by id, and with each change an operation that
+// waits to be pushed, both in one transaction.
 
 /// A store under test, opened on one directory. Its calls may suspend; most block the thread instead.
 protocol Store: AnyObject, Sendable {
@@ -47,7 +47,7 @@ enum StoreName: String, CaseIterable, Codable, Sendable {
     var isSyncline: Bool { self == .syncline || self == .synclineTuned }
     var hasQueries: Bool { isSyncline || isSQLite }
 
-    /// Opens the store in a directory that exists, making it where there is none.
+    /// Opens the store in a directory that exists, or creates it there.
     func open(_ directory: String, _ durability: Durability) async throws -> any Store {
         switch self {
         case .syncline: try await SynclineStore(directory, durability)

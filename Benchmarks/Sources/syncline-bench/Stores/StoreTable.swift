@@ -23,11 +23,11 @@ struct StoreTable: Sendable {
     let unit: String
     /// Whether a row shows the time of one step instead of a rate.
     var showsTime = false
-    /// What Syncline is asked to reach.
+    /// Syncline's target.
     var targets: [Target] = []
     private(set) var measurements: [StoreMeasurement] = []
 
-    /// A multiple of somebody's rate.
+    /// A multiple of a peer's rate.
     struct Target: Sendable {
         var of: String
         var isMet: @Sendable (StoreName) -> Bool

@@ -61,7 +61,7 @@ struct StoreWorker: Sendable {
     }
 
     /// Answers commands until standard input ends; then the process ends as if killed. It leaves the main thread: an app
-    /// that writes from there pays for the way to another and back.
+    /// that writes from there pays for switching to another thread and back.
     @concurrent
     mutating func serve() async {
         cbench_die_with_parent()

@@ -1,5 +1,5 @@
 // Lists on the main actor, as an app shows them, while another task commits. A slow reader observes the same list, and a
-// heartbeat on the main actor finds how long it was ever kept.
+// heartbeat measures how long the main actor was blocked at most.
 
 import CBenchSupport
 import Foundation

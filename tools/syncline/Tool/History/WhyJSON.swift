@@ -1,4 +1,4 @@
-// What `why` tells a program.
+// The output of `why` as JSON.
 
 import SynclineCore
 import SynclineInspect

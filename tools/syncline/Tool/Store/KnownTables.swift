@@ -43,7 +43,7 @@ extension Context {
         return columns.subtracting(known).sorted().map { ($0, Suggestion.nearest(to: $0, in: known.sorted())) }
     }
 
-    /// Tells people which row they may have meant.
+    /// Suggests the row that may have been meant.
     func hint(missing row: (table: String, id: String), at moment: String?, _ arguments: Arguments) async throws {
         guard output.form == .human else { return }
         let reader = try await view(arguments, at: moment).reader

@@ -1,4 +1,4 @@
-// What somebody wrote into the box of the page: an event, a moment, a row, or an operation of the outbox.
+// What the user wrote into the box of the page: an event, a moment, a row, or an operation of the outbox.
 
 import Syncline
 import SynclineCore

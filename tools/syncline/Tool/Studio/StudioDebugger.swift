@@ -17,7 +17,7 @@ struct StudioDebugger: Sendable {
         self.store = store
     }
 
-    /// The words of the command that answers a question; nil for a question that there is not.
+    /// The words of the command that answers a question; nil if there is no such question.
     static func words(_ question: String, _ body: Value) -> [String]? {
         func text(_ name: String) -> String? {
             guard case .string(let text)? = body[member: name], !text.isEmpty else { return nil }

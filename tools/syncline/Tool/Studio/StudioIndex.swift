@@ -20,7 +20,7 @@ struct StudioIndex {
     static let outcomes = [
         "", "done", "conflict", "parked", "not received", "tombstone", "revived", "failing", "interrupted",
     ]
-    /// The outcomes that somebody should look at.
+    /// The outcomes that need attention.
     static let problems: Set<String> = ["conflict", "parked", "failing"]
     static let several = UInt16.max
 

@@ -9,7 +9,7 @@ struct StudioFilter: Hashable {
     /// Words of kinds; empty for all. `lost` stands for events that can't be read.
     var kinds: Set<String> = []
     var table: String?
-    /// A word of `StudioIndex.outcomes`, or `problem` for those that somebody should look at.
+    /// A word of `StudioIndex.outcomes`, or `problem` for those that need attention.
     var outcome: String?
     /// A row by table and id.
     var row: StudioRow?

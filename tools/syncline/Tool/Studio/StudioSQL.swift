@@ -87,7 +87,7 @@ final class StudioSQL: Sendable {
 }
 
 extension StudioSQL.Question {
-    /// The command that asks the same at a shell.
+    /// The command that asks the same in a shell.
     fileprivate var command: String {
         let words =
             ["syncline", "sql"] + (event.map { ["--at", "@\($0)"] } ?? [])

@@ -51,7 +51,7 @@ final class StudioService: Sendable {
         return Self.json(200, json)
     }
 
-    /// The answer to a question; nil for one that there is not.
+    /// The answer to a question; nil if there is no such question.
     private func json(_ path: String, _ query: StudioQuery) throws -> JSONValue? {
         switch path {
         case "/api/summary": try data.summary(mayWrite: mayWrite)
@@ -111,7 +111,7 @@ final class StudioService: Sendable {
         return Self.json(status, json)
     }
 
-    /// A statement of the SQL page, or the wish to stop it.
+    /// A statement of the SQL page, or a request to stop it.
     private func postSQL(_ request: HTTPRequest) -> HTTPResponse {
         guard let value = Self.value(request), case .string(let ticket)? = value[member: "ticket"] else {
             return Self.text(400, "A JSON object with a ticket is needed.")

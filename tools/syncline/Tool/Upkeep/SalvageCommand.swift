@@ -15,7 +15,7 @@ struct SalvageCommand {
     private var foreign: [String] = []
     /// Branches, which stay in the damaged store.
     private let branches: [String]
-    /// What became of the files with changes of other processes.
+    /// The files with changes of other processes: copied, or unreadable.
     private var waiting = WaitingChanges.Copy()
 
     static func run(from storage: POSIXStorage, to directory: String, _ context: Context) throws -> ExitCode {
