@@ -7,8 +7,8 @@ import SynclineGround
 
 /// Full-text indexes on tables of a store.
 ///
-/// The indexes are in an SQLite file in the folder of the store. A search first brings the file to the newest event. The
-/// file is made again if it is missing or damaged, or if the declaration of the indexes changes.
+/// The indexes are in an SQLite file in the folder of the store. A search first updates the file to the newest event. The
+/// file is rebuilt if it is missing or damaged, or if the declaration of the indexes changes.
 public actor FullText {
     private let database: SyncDatabase
     private let indexes: [FullTextIndex]

@@ -24,7 +24,7 @@ public struct SyncConfiguration: Sendable {
     /// Timeouts and size limits for the server; nil for those in the store's settings, or else the defaults.
     public var limits: NetworkLimits?
     /// Whether other processes change the store while they follow it: see ``SyncDatabase/follow(at:_:)``. Their changes are
-    /// then made here as they come, otherwise when the store is opened, resumed or refreshed.
+    /// then merged as they arrive, and otherwise when the store is opened, resumed or refreshed.
     public var isShared: Bool
     /// Receives reports about the engine's work, for the app's log; nil to report nothing.
     public var diagnostics: DiagnosticReceiver?

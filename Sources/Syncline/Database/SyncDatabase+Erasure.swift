@@ -12,7 +12,7 @@ extension SyncDatabase {
     package static let derivedFolder = "derived"
 
     /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
-    /// changes are pending, unless `force` gives them up. Stop an automatic sync first.
+    /// changes are pending, unless `force` is true. Stop an automatic sync first.
     @concurrent
     public func erase(force: Bool = false) async throws(SyncError) {
         if writer.isFollower { _ = try writer.log }

@@ -46,7 +46,7 @@ extension SyncDatabase {
         }
     }
 
-    /// Makes everything durable and lets go of the store, so that this process holds no lock: a system may end a process that
+    /// Makes everything durable and releases the store, so that this process holds no lock: a system may end a process that
     /// holds one while it is suspended, and another process may open the store for writing.
     ///
     /// Until ``resume()``, reads and live queries show the state at suspension, and changes, pushes and pulls throw

@@ -30,7 +30,7 @@ extension SyncDatabase {
         return EventNumber(rawValue: event)
     }
 
-    /// Whether there is a transaction that ``undo()`` would take back now.
+    /// Whether there is a transaction that ``undo()`` would undo now.
     @concurrent
     public func canUndo() async throws(SyncError) -> Bool {
         let current = writer.current
@@ -49,7 +49,7 @@ extension SyncDatabase {
     /// the rows have these values already.
     ///
     /// Undone transactions are kept in memory while the store is open, until the app makes another change. Columns that
-    /// the transaction did not change keep what a pull has brought meanwhile.
+    /// the transaction did not change keep what a pull has received meanwhile.
     @discardableResult
     @concurrent
     public func redo() async throws(SyncError) -> EventNumber? {

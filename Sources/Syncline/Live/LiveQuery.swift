@@ -34,7 +34,7 @@ public final class LiveQuery<Model: SyncModel> {
         following?.cancel()
     }
 
-    /// Observes another query from now on. The list before remains until the new one has been read.
+    /// Observes another query from now on. The old list remains until the new one has been read.
     public func show(_ query: SyncQuery<Model>) {
         following?.cancel()
         do throws(SyncError) {

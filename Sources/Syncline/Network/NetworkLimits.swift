@@ -28,7 +28,7 @@ public struct NetworkLimits: Hashable, Sendable {
     /// query id continues where it stopped.
     public var pages: Int
 
-    /// Creates limits. Those that are not given are the defaults.
+    /// Creates limits. Omitted ones have their defaults.
     public init(
         connect: Duration = .seconds(10), stall: Duration = .seconds(60), total: Duration = .seconds(100),
         idle: Duration = .seconds(118), longestWait: Duration = .seconds(300),

@@ -6,7 +6,7 @@ public import SynclineCore
 public struct OnlineModels<Model: SyncModel>: Sendable {
     /// The same table without a model.
     public let untyped: OnlineTable
-    /// What is asked of the table.
+    /// The condition, order and range of the query.
     public private(set) var query = ModelQuery<Model>()
 
     /// One page of models.

@@ -4,8 +4,8 @@
 import SynclineCore
 
 extension SyncDatabase {
-    /// Drops what is pending on a row: its operation, with those that follow it, leaves the outbox, and the row is what the
-    /// server last told. Cursors stay, and nothing is sent. A hold on the row ends.
+    /// Drops what is pending on a row: its operation, with those that follow it, leaves the outbox, and the row returns to
+    /// the server's last known version. Cursors stay, and nothing is sent. A hold on the row ends.
     ///
     /// An operation in flight can't be dropped. One that may have reached the server is dropped only with `force`;
     /// the next pull shows whether the server applied it.

@@ -19,7 +19,7 @@ public struct PushSettings: Sendable {
     /// How often a request is retried if the server is busy or failing.
     public var retries: Int
 
-    /// Creates settings. Those that are not given are the defaults.
+    /// Creates settings. Omitted ones have their defaults.
     public init(
         tables: Set<String>? = nil, policy: ConflictPolicy = .fail, concurrency: Int = 1, batchSize: Int = 100,
         retries: Int = 3
@@ -56,7 +56,7 @@ public struct PullSettings: Sendable {
     /// How often a request is retried if the server is busy or failing.
     public var retries: Int
 
-    /// Creates settings. Those that are not given are the defaults.
+    /// Creates settings. Omitted ones have their defaults.
     public init(
         queryID: String? = nil, filter: FilterExpression? = nil, order: [RowQuery.Key] = [], top: Int? = nil,
         skip: Int = 0, pageSize: Int? = nil, overlap: Duration = .zero, reconciles: Bool = false,

@@ -7,7 +7,7 @@ public struct PastTable<Model: SyncModel>: Sendable {
     let state: HistoricState
     /// The table's name.
     public let name: String
-    /// What is asked of the table.
+    /// The condition, order and range of the query.
     public private(set) var query = ModelQuery<Model>()
 
     /// Returns the model with an id, or nil if there was none.
@@ -37,7 +37,7 @@ extension PastTable: ModelSource {
 }
 
 extension HistoricState {
-    /// Returns the table of a model as it was.
+    /// Returns the table of a model as of this event.
     public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> PastTable<Model> {
         PastTable(state: self, name: name ?? Model.table)
     }

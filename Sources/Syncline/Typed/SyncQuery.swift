@@ -5,7 +5,7 @@ public import SynclineCore
 /// A query on a table of models: `todos.where { !$0.complete }.order(by: \.text)`.
 public struct SyncQuery<Model: SyncModel>: Sendable {
     let table: SyncTable<Model>
-    /// What is asked of the table.
+    /// The condition, order and range of the query.
     public private(set) var query = ModelQuery<Model>()
 
     func rowQuery() throws(SyncError) -> RowQuery { try query.rowQuery(table: table.name) }

@@ -2,7 +2,7 @@
 
 package import SynclineGround
 
-/// Numbers of changes by their end. Those made minus those ended are in the outbox.
+/// Numbers of changes by outcome. Those made minus those ended are in the outbox.
 public struct Totals: Hashable, Sendable {
     /// Changes that the app made.
     public var made: UInt64 = 0
@@ -10,7 +10,7 @@ public struct Totals: Hashable, Sendable {
     public var done: UInt64 = 0
     /// Changes that became part of a later change's operation, or were cancelled out by it.
     public var superseded: UInt64 = 0
-    /// Changes that the app took back.
+    /// Changes that the app undid, dropped or purged.
     public var cancelled: UInt64 = 0
     /// Changes that ended with a resolution.
     public var resolved: UInt64 = 0

@@ -1,7 +1,7 @@
 // A question about rows whose answer is not rows: how many they are, what they add up to, and what comes first or last,
 // for all matching rows together or for each group of them.
 
-/// What is computed of the rows that match a filter.
+/// What is computed from the rows that match a filter.
 public struct RowAggregate: Hashable, Sendable {
     /// A value that is computed of several rows. Nulls are left out.
     public enum Function: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct RowAggregate: Hashable, Sendable {
     /// What is computed for each group.
     public var functions: [Function]
 
-    /// Creates a question.
+    /// Creates an aggregate.
     public init(
         table: String, filter: FilterExpression? = nil, groups: [String] = [], functions: [Function] = [.count]
     ) {

@@ -1,8 +1,8 @@
 // Why an operation awaits a decision.
 
-/// What a server, or a pull, had against an operation.
+/// Why an operation conflicted or was rejected.
 public enum ConflictReason: String, Hashable, Sendable {
-    /// The server's row is another: somebody changed it, or inserted one with the same id.
+    /// The server's row is another: another client changed it, or inserted one with the same id.
     case changed = "conflict"
     /// The server no longer has the row.
     case gone = "row-gone"

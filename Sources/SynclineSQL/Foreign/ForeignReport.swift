@@ -1,6 +1,6 @@
 // What an import found, and what it could not import.
 
-/// What an import of another client's file brought into a store.
+/// What an import of another client's file put into a store.
 public struct ForeignReport: Hashable, Sendable {
     /// A table and the number of its rows.
     public struct Table: Hashable, Sendable {

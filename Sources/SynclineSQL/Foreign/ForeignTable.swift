@@ -59,7 +59,7 @@ public struct ForeignColumn: Hashable, Sendable {
     public var name: String
     /// The name in the file, in any case; nil if it is the same.
     public var fileName: String?
-    /// The type; nil if the file tells it.
+    /// The type; nil if the file declares it.
     public var type: ForeignType?
 
     /// Describes a column.

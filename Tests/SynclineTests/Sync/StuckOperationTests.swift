@@ -126,7 +126,7 @@ import Testing
         #expect(try await pair.database.pending().isEmpty)
     }
 
-    @Test func `an update of nothing is never queued`() async throws {
+    @Test func `an update without columns is never queued`() async throws {
         let pair = try await SyncPair(rows: Value.rows(1))
         try await pair.table.update(.item("absent", [:]))
         #expect(try await pair.database.pending().isEmpty)
