@@ -8,16 +8,26 @@ public enum Hexadecimal {
     }
 
     /// Two digits for each byte.
-    public static func text(of bytes: some Collection<UInt8>) -> String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { text in
-            var place = 0
-            for byte in bytes {
-                text[place] = digit(byte >> 4)
-                text[place + 1] = digit(byte & 15)
-                place += 2
-            }
-            return place
+    public static func text(of bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { write(bytes, into: $0) }
+    }
+
+    public static func text(of bytes: some Sequence<UInt8>) -> String { Array(bytes).withBytes { text(of: $0) } }
+
+    /// Writes two digits for each byte, and returns their number.
+    public static func write(
+        _ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let memory = UnsafeMutableRawBufferPointer(text)
+        for start in stride(from: 0, through: bytes.count - 4, by: 4) {
+            let four = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+            memory.storeBytes(of: Eight.characters(of: four).littleEndian, toByteOffset: 2 * start, as: UInt64.self)
         }
+        for index in bytes.count & ~3..<bytes.count {
+            text[2 * index] = digit(bytes[index] >> 4)
+            text[2 * index + 1] = digit(bytes[index] & 15)
+        }
+        return bytes.count * 2
     }
 
     /// The bytes that digits stand for; nil for anything else.

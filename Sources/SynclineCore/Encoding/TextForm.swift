@@ -27,7 +27,7 @@ enum TextForm: Hashable {
 
     private static func areLowerDigits(_ utf8: UnsafeRawBufferPointer) -> Bool {
         for offset in stride(from: 0, to: utf8.count, by: 8) {
-            guard let digits = HexDigits(utf8, at: offset), !digits.hasUpper else { return false }
+            guard let digits = Hexadecimal.Eight(utf8, at: offset), !digits.hasUpper else { return false }
         }
         return true
     }
@@ -53,10 +53,6 @@ enum TextForm: Hashable {
         String(unsafeUninitializedCapacity: 36) { write(uuid: bytes, isUpper: isUpper, $0) }
     }
 
-    static func text(ofHexadecimal bytes: UnsafeRawBufferPointer) -> String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { write(hexadecimal: bytes, $0) }
-    }
-
     /// Writes 36 characters.
     static func write(
         uuid bytes: UnsafeRawBufferPointer, isUpper: Bool, _ output: UnsafeMutableBufferPointer<UInt8>
@@ -64,7 +60,7 @@ enum TextForm: Hashable {
         let memory = UnsafeMutableRawBufferPointer(output)
         func characters(_ offset: Int) -> UInt64 {
             let digits = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-            return HexDigits.characters(of: UInt32(littleEndian: digits), isUpper: isUpper)
+            return Hexadecimal.Eight.characters(of: UInt32(littleEndian: digits), isUpper: isUpper)
         }
         func store<Word: FixedWidthInteger>(_ word: Word, _ place: Int) {
             memory.storeBytes(of: word.littleEndian, toByteOffset: place, as: Word.self)
@@ -79,22 +75,5 @@ enum TextForm: Hashable {
         let dash = UInt8(ascii: "-")
         (output[8], output[13], output[18], output[23]) = (dash, dash, dash, dash)
         return 36
-    }
-
-    /// Writes two characters for each byte.
-    static func write(
-        hexadecimal bytes: UnsafeRawBufferPointer, _ output: UnsafeMutableBufferPointer<UInt8>
-    ) -> Int {
-        let memory = UnsafeMutableRawBufferPointer(output)
-        for start in stride(from: 0, through: bytes.count - 4, by: 4) {
-            let digits = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
-            memory.storeBytes(
-                of: HexDigits.characters(of: digits).littleEndian, toByteOffset: 2 * start, as: UInt64.self)
-        }
-        for index in bytes.count & ~3..<bytes.count {
-            output[2 * index] = Hexadecimal.digit(bytes[index] >> 4)
-            output[2 * index + 1] = Hexadecimal.digit(bytes[index] & 15)
-        }
-        return bytes.count * 2
     }
 }

@@ -156,7 +156,7 @@ extension ByteReader {
         case ValueTag.lowerUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: false))
         case ValueTag.upperUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: true))
         case ValueTag.instant: return .string(TextForm.text(ofMilliseconds: try zigzag()))
-        case ValueTag.hexadecimal: return .string(TextForm.text(ofHexadecimal: try counted()))
+        case ValueTag.hexadecimal: return .string(Hexadecimal.text(of: try counted()))
         default: throw MalformedBytes()
         }
     }
@@ -184,7 +184,7 @@ extension ByteReader {
         case ValueTag.hexadecimal:
             let digits = try counted()
             return withTextMemory(digits.count * 2) { memory in
-                body(memory.filled(TextForm.write(hexadecimal: digits, memory)))
+                body(memory.filled(Hexadecimal.write(digits, into: memory)))
             }
         default:
             self = start

@@ -126,7 +126,7 @@ import Testing
             let wanted = bytes.map { byte in
                 String(decoding: [Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 15)], as: UTF8.self)
             }
-            bytes.withBytes { #expect(TextForm.text(ofHexadecimal: $0) == wanted.joined()) }
+            bytes.withBytes { #expect(Hexadecimal.text(of: $0) == wanted.joined()) }
             guard length == 16 else { continue }
             for isUpper in [false, true] {
                 let id = bytes.withBytes { TextForm.text(ofUUID: $0, isUpper: isUpper) }
