@@ -112,7 +112,7 @@ package struct RowExplanation: Hashable, Sendable {
         /// Its row is held.
         case held
         /// It waits until another operation of its row, with this number, is done.
-        case behind(Int)
+        case after(Int)
         /// It awaits a decision.
         case waits(Conflict)
     }
@@ -188,7 +188,7 @@ package struct RowExplanation: Hashable, Sendable {
         _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?
     ) -> Obstacle {
         if operation.state == .inFlight { return .underWay }
-        if let earlier { return .behind(earlier) }
+        if let earlier { return .after(earlier) }
         if operation.state == .held { return .held }
         if operation.isFrozen, let frozen {
             if let conflict = Conflict(table: operation.table, id: operation.id, frozen) { return .waits(conflict) }

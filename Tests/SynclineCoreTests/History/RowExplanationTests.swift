@@ -89,10 +89,10 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         #expect(try tale.why("a").operations.map(\.obstacle) == [.unanswered])
         #expect(try tale.why("a").attempt?.sent == 3)
         try tale.add(local(.update, "a", "soy milk"))
-        #expect(try tale.why("a").operations.map(\.obstacle) == [.unanswered, .behind(1)])
+        #expect(try tale.why("a").operations.map(\.obstacle) == [.unanswered, .after(1)])
         try tale.add(answered("a", 500, .failing))
         #expect(
-            try tale.why("a").operations.map(\.obstacle) == [.failing(times: 1, serverWorks: false), .behind(1)])
+            try tale.why("a").operations.map(\.obstacle) == [.failing(times: 1, serverWorks: false), .after(1)])
         try tale.add(answered("a", 412, .conflict(server: nil, code: "row-gone"), "gone"))
         guard case .waits(let conflict)? = try tale.why("a").operations.first?.obstacle else {
             return #expect(Bool(false), "it is in conflict")

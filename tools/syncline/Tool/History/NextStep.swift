@@ -147,7 +147,7 @@ extension WhyReport {
             return "the server answered 500 to every attempt of \(pushes)"
                 + (works ? ", while it answered other requests." : ".")
         case .held: return "it is held until the row is released."
-        case .behind(let number): return "it waits for ~\(number), which is on the same row."
+        case .after(let number): return "it waits for ~\(number), which is on the same row."
         case .waits(let conflict): return conflict.sentence
         }
     }
@@ -178,7 +178,7 @@ extension WhyReport {
 
     private func steps(_ waiting: RowExplanation.Waiting) -> [NextStep] {
         switch waiting.obstacle {
-        case .underWay, .behind: return []
+        case .underWay, .after: return []
         case .held: return [step("release \(shellAddress)", "lets the next push send it")]
         case .none, .unanswered, .notReceived:
             let push = step("push", waiting.obstacle == .none ? "sends it" : "sends it again, as it was")

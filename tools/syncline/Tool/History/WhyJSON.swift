@@ -73,7 +73,7 @@ extension WhyReport {
             ["why": status == 0 ? "offline" : "stopped", "status": status == 0 ? .null : .number(status)]
         case .failing(let times, let works):
             ["why": "failing", "pushes": .number(times), "serverWorks": .boolean(works)]
-        case .behind(let number): ["why": "behind", "behind": .string("~\(number)")]
+        case .after(let number): ["why": "behind", "behind": .string("~\(number)")]
         case .waits(let conflict):
             [
                 "why": .string(conflict.state.rawValue), "status": conflict.status.map { .number($0) } ?? .null,
