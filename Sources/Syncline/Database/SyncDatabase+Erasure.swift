@@ -8,7 +8,7 @@ extension SyncDatabase {
     /// Files that the tool keeps in a store's directory beside the log. The names of their temporary files begin
     /// with these.
     package static let filesBesideLog = ["secrets.json", "traffic.jsonl"]
-    /// A folder for files that are made of the store's rows, and can be made again.
+    /// A folder for files that are derived from the store's rows, and can be rebuilt.
     package static let derivedFolder = "derived"
 
     /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
@@ -23,7 +23,7 @@ extension SyncDatabase {
             try SyncDatabase.checkNothingWaits(storage, reader)
         }
         stopWatching()
-        // A store that can't be closed well is erased all the same.
+        // A store that can't be closed properly is erased anyway.
         try? writer.close()
         try await SyncDatabase.erase(storage, force: force)
         configuration.recording?.remove()

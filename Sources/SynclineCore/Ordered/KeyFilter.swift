@@ -1,5 +1,5 @@
 // Says quickly that a key is certainly not in a run: a Bloom filter in blocks of one cache line, sixteen bits a key. A key
-// sets one bit in each of the eight words of its block; about one absent key in a thousand is not told. The keys of one
+// sets one bit in each of the eight words of its block; about one absent key in a thousand is not detected. The keys of one
 // kind are left out: those of the journal, because no missing key of the journal is ever requested.
 
 import SynclineGround

@@ -1,4 +1,4 @@
-// How a query was carried out, for people who wonder why it takes its time.
+// How a query was carried out, to find out why it is slow.
 
 /// How a query was carried out.
 public struct QueryPlan: Hashable, Sendable {

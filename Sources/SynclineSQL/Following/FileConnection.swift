@@ -25,7 +25,7 @@ extension SyncError {
         case .refused(let path, let reason):
             self.init(
                 .storeCorrupt, "the file \(path) does not have the expected tables: \(reason)",
-                hint: "Remove the file, and it is made again.")
+                hint: "Remove the file, and it is rebuilt.")
         }
     }
 }

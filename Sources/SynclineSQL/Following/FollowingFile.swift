@@ -1,5 +1,5 @@
 // An SQLite file that is made from a store and follows its events. An update is one transaction that ends at an exact event,
-// so a file whose update was cut off is at an earlier event. A file that does not fit the store is made again.
+// so a file whose update was cut off is at an earlier event. A file that does not fit the store is rebuilt.
 
 import Foundation
 import SegmentLog

@@ -67,7 +67,7 @@ final class EmptyDatabase: @unchecked Sendable {
             table.isUsed = false
             create(table)
         }
-        // What a replaced module had is let go when the next statement is prepared.
+        // What a replaced module had is released when the next statement is prepared.
         var none: OpaquePointer?
         sqlite3_prepare_v2(handle, "", 0, &none, nil)
     }

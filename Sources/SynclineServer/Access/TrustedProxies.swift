@@ -67,7 +67,7 @@ struct Forwarding: Hashable, Sendable {
     var scheme: String?
     var host: String?
 
-    /// The nearest proxy writes last. Anybody may have written the entries before the first untrusted one.
+    /// The nearest proxy writes last. Any client may have written the entries before the first untrusted one.
     init(_ headers: [HTTPHeader], _ proxies: TrustedProxies) {
         let standard = Forwarding.list("Forwarded", headers).map(Forwarding.pairs)
         if !standard.isEmpty {

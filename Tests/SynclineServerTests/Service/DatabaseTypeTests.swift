@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct DatabaseTypeTests {
-    @Test func `an id is the one text of a key's value`() {
+    @Test func `a key's value has one spelling as an id`() {
         #expect(IDKind.text.canBe("anything"))
         #expect(["0", "7", "-7", "9223372036854775807"].allSatisfy(IDKind.integer.canBe))
         #expect(!["", "07", "+7", "7.0", "-0", "9223372036854775808", "x"].contains(where: IDKind.integer.canBe))

@@ -11,7 +11,7 @@ import Testing
         var pulse = Pulse()
         #expect(pulse.step(doubts: false, now: start) == .proceed)
         #expect(pulse.step(doubts: true, now: start) == .probe)
-        #expect(pulse.step(doubts: true, now: start) == .proceed, "somebody asks it just now")
+        #expect(pulse.step(doubts: true, now: start) == .proceed, "another task asks it just now")
         pulse.note(answered: true, now: start)
         #expect(pulse.step(doubts: false, now: start) == .proceed)
         #expect(pulse.step(doubts: true, now: start) == .probe)

@@ -19,7 +19,7 @@ function question(kind, title, words, inputs, ask, answer) {
     try {
       const found = await tell('debug/' + kind, Object.fromEntries(new FormData(form)));
       output.replaceChildren(...[...answer(found), found.warnings ? make('p', { class: 'problem' }, found.warnings) : null,
-        make('p', { class: 'note' }, 'The same at a shell: ', command(found.command))].flat(3).filter(Boolean));
+        make('p', { class: 'note' }, 'The same in a shell: ', command(found.command))].flat(3).filter(Boolean));
     } catch (error) { output.replaceChildren(problem(error)); }
     submit.disabled = false;
     output.dataset.done = kind;

@@ -102,7 +102,7 @@ function result(found) {
   found.rows.length ? grid(found.columns, found.rows.map(row => make('tr', {}, row.map((value, index) => cell(found, row, value, index)))),
     { label: 'Result', class: 'rows' }) : null,
   found.shortened ? note('Long values are cut off.') : null,
-  note('The same at a shell: ', command(found.command))];
+  note('The same in a shell: ', command(found.command))];
 }
 
 /// A value, as a link if it is an event or the id of a row.

@@ -58,7 +58,7 @@ final class StudioSQL: Sendable {
         } catch let error as SyncError where error.code == .cancelled && run.isLate {
             throw ToolError(
                 error.code.rawValue, "the statement was stopped after \(seconds) seconds",
-                hint: "Add conditions or a LIMIT, or run it at a shell with `syncline sql`.")
+                hint: "Add conditions or a LIMIT, or run it in a shell with `syncline sql`.")
         }
     }
 
