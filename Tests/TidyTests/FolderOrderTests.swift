@@ -68,7 +68,7 @@ import Testing
         return order.faults(of: texts.map { ($0, $1, SourceWords($2)) }, elsewhere: elsewhere)
     }
 
-    @Test func `a name of a lower folder is fine, and so are names of one's own`() {
+    @Test func `a name of a lower folder is fine, and so are the folder's own names`() {
         #expect(faults(upper: "extension Low { let a: Low }").isEmpty)
         #expect(faults(lower: "struct Mine<Up> { struct Aside {} }\nfunc f(_ a: Mine.Up) {}").isEmpty)
         #expect(faults(lower: "// Up\nlet a = \"Up \\(1)\", b = #\"Up\"#").isEmpty)

@@ -1,6 +1,6 @@
 // Which types a file of Swift declares, and which names it uses.
 
-/// The names in a file that say whom it depends on.
+/// The names in a file that show what it depends on.
 struct SourceWords {
     /// The types that it declares for others.
     private(set) var declared: Set<String> = []

@@ -71,7 +71,7 @@ import Testing
         ("NSLock", "Mutex", []),
     ]
 
-    @Test func `calls that have a door go through it`() throws {
+    @Test func `a call with a replacement is made only in the files that may use it`() throws {
         for file in try Tree.files(in: ["Sources"], ending: ".swift") {
             for rule in Self.banned where !rule.doors.contains(where: { file.path.hasSuffix($0) }) {
                 for (number, line) in file.lines.enumerated() where line.contains(rule.call) {
