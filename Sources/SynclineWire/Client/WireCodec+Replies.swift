@@ -2,7 +2,6 @@
 // reason and the position; a machine decides what to do about it.
 
 package import SynclineCore
-import SynclineGround
 
 extension WireCodec {
     /// Returns the content of a response.
