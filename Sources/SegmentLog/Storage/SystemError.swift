@@ -8,9 +8,6 @@
 #endif
 
 extension StorageError {
-    /// ENOENT, the same number everywhere.
-    package static let notFoundNumber: Int32 = 2
-
     /// Creates the error of a failed call from its error number.
     package init(number: Int32, operation: String, name: String) {
         self.init(
