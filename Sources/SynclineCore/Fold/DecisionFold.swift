@@ -34,8 +34,7 @@ struct DecisionFold {
         switch (change, resolution.choice) {
         case (nil, _):
             state.totals.resolved += UInt64(taken.count)
-            // A decision to delete also discards the updates that followed the operation.
-            let left = resolution.choice == .row ? Array(rest.drop { $0.change.kind == .update }) : rest
+            let left = resolution.choice == .row ? rest.afterDelete : rest
             try state.drop(rest.dropLast(left.count))
             state.totals.superseded += UInt64(rest.count - left.count)
             state.rebuild(&entry, from: left, frozen: nil, after: frozen)
@@ -60,8 +59,7 @@ struct DecisionFold {
         var link = ChainLink(change, key, at: position, revives: revives)
         if !rest.isEmpty {
             var all = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
-            // A decision to delete also discards the updates that followed the operation.
-            let lying = change.kind == .delete ? Array(rest.drop { $0.change.kind == .update }) : rest
+            let lying = change.kind == .delete ? rest.afterDelete : rest
             for var part in [link] + lying {
                 // The changes that followed the operation now follow the row that replaces it.
                 part.decide(after: all, base: entry.base, replacesBase: all.operation != nil)
@@ -88,5 +86,12 @@ extension ChainLink {
         entry.isResolution = true
         entry.revives = revives
         self.init(position: position, change: entry, columns: change.columns, stored: nil)
+    }
+}
+
+extension [ChainLink] {
+    /// What a decision to delete the row leaves of the changes that were made after the operation.
+    fileprivate var afterDelete: [ChainLink] {
+        Array(dropFirst(CompactorRule.discarded(from: lazy.map(\.change.kind))))
     }
 }

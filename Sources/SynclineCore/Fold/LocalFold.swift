@@ -85,8 +85,7 @@ package struct LocalFold {
         if state.ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
         var change = change
         let local = state.separateLocal(&change.columns, of: change.table)
-        if change.kind == .update, change.columns.isEmpty {
-            // No part of it is to be pushed.
+        if CompactorRule.isEmpty(change.kind, hasColumns: !change.columns.isEmpty) {
             guard let local, entry.isPresent else { return false }
             try state.setLocal(local, &entry)
             try state.write(entry, key, old: old)

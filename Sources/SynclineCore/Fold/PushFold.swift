@@ -111,11 +111,11 @@ struct PushFold {
         entry.take(base: base, isAnswer: true)
         if state.ids == .ignoreCase { entry.spelling = row.id }
         var links = try state.chain(of: pending)
+        let none = PendingRow(first: pending.first, last: pending.last, count: 0, isPresent: true)
         for index in links.indices where links[index].position <= frozen.through {
             guard links[index].change.kind == .insert else { continue }
-            links[index].change.replaces = true
             links[index].change.revives = false
-            links[index].columns = links[index].columns.replacing(base)
+            links[index].decide(after: none, base: base, replacesBase: true)
         }
         var update = frozen
         update.kind = .update

@@ -29,7 +29,7 @@ package struct OutboxOutline {
             if rest.isEmpty { return sent }
             // A delete after an insert may have been decided again, with the row in view.
             if isRebuilt, last.kind == .delete, rest.contains(where: { $0.kind == .insert }) { return nil }
-            return last.cancels ? sent : sent + 1
+            return last.leavesNothing ? sent : sent + 1
         }
 
         /// Whether its operation is known to await a decision.
@@ -39,8 +39,13 @@ package struct OutboxOutline {
     private struct Link {
         var position: Position
         var kind: OperationKind
-        /// For a delete: whether it cancelled an insert.
-        var cancels = false
+        /// Whether it and the changes before it cancel each other out.
+        var leavesNothing: Bool
+
+        init(_ position: Position, _ kind: OperationKind, cancels: Bool = false) {
+            (self.position, self.kind) = (position, kind)
+            leavesNothing = CompactorRule.leavesNothing(kind, cancels: cancels)
+        }
     }
 
     private enum Freeze {
@@ -75,8 +80,7 @@ package struct OutboxOutline {
         let reader = start.reader(of: start.store.snapshot)
         var chains: [[UInt8]: Chain] = [:]
         try reader.forEachChange { position, change throws(StateError) in
-            chains[change.rowKey, default: Chain()].links.append(
-                Link(position: position, kind: change.kind, cancels: change.cancels))
+            chains[change.rowKey, default: Chain()].links.append(Link(position, change.kind, cancels: change.cancels))
             return true
         }
         for key in chains.keys {
@@ -148,11 +152,10 @@ package struct OutboxOutline {
                 let change = try reader.encodedChange()
                 var id = ByteReader(change.id)
                 guard case .string(let text) = try id.value() else { throw MalformedBytes() }
-                // An empty update does not enter the outbox.
-                if change.kind != .update || !change.shape.names.isEmpty {
+                if !CompactorRule.isEmpty(change.kind, hasColumns: !change.shape.names.isEmpty) {
                     let (key, position) = (key(change.table, text), Position(event: number, index: index))
                     var chain = chains[key] ?? Chain()
-                    chain.links.append(Link(position: position, kind: change.kind, cancels: change.cancels))
+                    chain.links.append(Link(position, change.kind, cancels: change.cancels))
                     put(chain, key)
                 }
                 index += 1
@@ -253,15 +256,14 @@ package struct OutboxOutline {
         chain.links.removeFirst(taken)
         chain.frozen = .none
         chain.isRebuilt = true
-        // A decision to delete includes later changes.
         if resolution.change == nil, resolution.choice == .row {
-            chain.links.removeFirst(chain.links.prefix { $0.kind == .update }.count)
+            chain.links.removeFirst(CompactorRule.discarded(from: chain.links.lazy.map(\.kind)))
         }
         if let change = resolution.change {
             // A row of the app's choosing includes later changes, and may cancel out with them.
             if resolution.choice == .row && !chain.links.isEmpty { return false }
             let position = resolution.choice == .row ? Position(event: number) : place
-            chain.links.insert(Link(position: position, kind: change.kind), at: 0)
+            chain.links.insert(Link(position, change.kind), at: 0)
         }
         put(chain, key)
         return true

@@ -26,7 +26,7 @@ package enum LocalDecision {
             if let visible = entry.visible {
                 change.columns = columns.filter { isChange($0, in: visible, isWhole: entry.base != nil) }
             }
-            if change.columns.isEmpty { return nil }
+            if CompactorRule.isEmpty(kind, hasColumns: !change.columns.isEmpty) { return nil }
         }
         return change
     }

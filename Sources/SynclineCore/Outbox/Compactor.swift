@@ -11,8 +11,8 @@
 // begin with "nothing" again, except that a row whose delete is frozen can only be inserted.
 //
 // This is the only place that knows the table. `decide` is asked when a change is made, or when the changes before it
-// are decided again. Its decision is recorded with the change, and `init(_:after:)` reads it back for the fold, the
-// reports and the outline of the outbox.
+// are decided again. Its decision is recorded with the change, and `init(_:after:)` reads it back for the fold, a push,
+// the reports and the outline of the outbox.
 
 /// The rule for a change: one cell of the table.
 package enum CompactorRule: Hashable, Sendable {
@@ -78,11 +78,34 @@ extension CompactorRule {
 
     /// The rule that was applied to a change, as recorded with it.
     package init(_ change: JournalEntry, after pending: OperationKind?) {
-        switch change.kind {
-        case .insert: self = change.replaces ? .replace : .first(.insert)
+        self.init(change.kind, replaces: change.replaces, cancels: change.cancels, after: pending)
+    }
+
+    private init(_ kind: OperationKind, replaces: Bool, cancels: Bool, after pending: OperationKind?) {
+        switch kind {
+        case .insert: self = replaces ? .replace : .first(.insert)
         case .update: self = pending.map { .merge(into: $0 == .insert ? .insert : .update) } ?? .first(.update)
-        case .delete: self = change.cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
+        case .delete: self = cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
         }
+    }
+
+    /// Whether nothing is left to push after a recorded change, whatever was pending before it.
+    package static func leavesNothing(_ kind: OperationKind, cancels: Bool) -> Bool {
+        CompactorRule(kind, replaces: false, cancels: cancels, after: nil).operation == nil
+    }
+
+    /// Whether a change does not enter the outbox: an update that sets no column that is pushed.
+    package static func isEmpty(_ kind: OperationKind, hasColumns: Bool) -> Bool { kind == .update && !hasColumns }
+
+    /// How many of the changes that were made after an operation are discarded with it if a conflict is decided by
+    /// deleting the row: the updates before the next insert or delete.
+    package static func discarded(from later: some Sequence<OperationKind>) -> Int {
+        var count = 0
+        for kind in later {
+            guard kind == .update else { break }
+            count += 1
+        }
+        return count
     }
 }
 

@@ -173,14 +173,18 @@ package struct PushPlan {
         guard let frozen = pending.frozen else { return sorted(pending.overlay.columns) }
         if operation.isFrozen { return sorted(frozen.columns.columns) }
         // Changes that follow a sent operation cover it in the row: their own columns are in the journal.
-        var names: Set<String> = []
+        var changes: [JournalEntry] = []
         var next: Position? = pending.last
         while let position = next, position > frozen.through {
-            let change = try reader.change(at: position)
-            names.formUnion(change.content?.columns ?? [])
-            next = change.kind == .insert ? nil : try change.previous(before: position)
+            changes.append(try reader.change(at: position))
+            next = try changes[changes.count - 1].previous(before: position)
         }
-        return sorted(Array(names))
+        var (left, columns): (OperationKind?, Row) = (nil, .empty)
+        for change in changes.reversed() {
+            let rule = CompactorRule(change, after: left)
+            (left, columns) = (rule.operation, rule.columns(columns, change.content ?? .empty))
+        }
+        return sorted(columns.columns)
     }
 
     private static func sorted(_ names: [String]) -> [String] {

@@ -78,6 +78,22 @@ import Testing
         }
     }
 
+    @Test func `only a delete that cancelled an insert leaves nothing, and only an update can be empty`() {
+        #expect(CompactorRule.leavesNothing(.delete, cancels: true))
+        for kind in OperationKind.allCases {
+            #expect(!CompactorRule.leavesNothing(kind, cancels: false))
+            #expect(CompactorRule.isEmpty(kind, hasColumns: false) == (kind == .update))
+            #expect(!CompactorRule.isEmpty(kind, hasColumns: true))
+        }
+    }
+
+    @Test func `a decision to delete discards the updates before the next insert or delete`() {
+        #expect(CompactorRule.discarded(from: []) == 0)
+        #expect(CompactorRule.discarded(from: [.update, .update]) == 2)
+        #expect(CompactorRule.discarded(from: [.update, .delete, .update]) == 1)
+        #expect(CompactorRule.discarded(from: [.insert, .update]) == 0)
+    }
+
     @Test func `columns are those of the change, merged, or none`() {
         let pending = Row([.init("a", .integer(1)), .init("b", .integer(1))])
         let change = Row([.init("b", .integer(2))])
