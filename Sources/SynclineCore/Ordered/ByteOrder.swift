@@ -32,6 +32,11 @@ extension UnsafeRawBufferPointer {
         return count - other.count
     }
 
+    @inline(__always)
+    func begins(with prefix: UnsafeRawBufferPointer) -> Bool {
+        count >= prefix.count && prefix.compare(Bytes(rebasing: self[..<prefix.count])) == 0
+    }
+
     /// Returns whether these bytes contain others.
     package func contains(bytes other: UnsafeRawBufferPointer) -> Bool {
         guard let last = other.last, let start = baseAddress else { return other.isEmpty }

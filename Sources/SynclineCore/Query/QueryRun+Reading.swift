@@ -9,7 +9,11 @@ extension QueryRun {
     ) throws(StateError) {
         guard scan.isWhole else { return try forEachEntry(scan.ranges, isBackward: false, body) }
         try scan.pinnedPrefix.withBytes { prefix throws(StateError) in
-            try reader.snapshot.forEach(prefix: prefix, body)
+            var place = try reader.snapshot.cursor(from: prefix)
+            while let key = place.key, let value = place.value, key.begins(with: prefix) {
+                guard try body(key, value) else { return }
+                try place.advance()
+            }
         }
     }
 

@@ -32,7 +32,7 @@ struct ResultRows: ~Copyable {
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
     mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
-        if first != nil { return try first?.offer(row) ?? true }
+        if let isWanted = try first?.offer(row) { return isWanted }
         // Most results have a few rows, and an array that grows from one row on is copied for each of them.
         if rows.isEmpty { rows.reserveCapacity(4) }
         rows.append(try decoded(row.sight))
@@ -43,7 +43,7 @@ struct ResultRows: ~Copyable {
 
     /// The same for a row whose sort keys are known.
     mutating func offer(_ row: borrowing VisitedRow, sortKeys: ByteWriter) throws(StateError) -> Bool {
-        if first != nil { return first?.offer(row, sortKeys: sortKeys) ?? true }
+        if let isWanted = first?.offer(row, sortKeys: sortKeys) { return isWanted }
         return try offer(row)
     }
 

@@ -206,19 +206,9 @@ extension StateSnapshot {
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
     ) throws(StateError) {
-        try prefix.withBytes { prefix throws(StateError) in try forEach(prefix: prefix, body) }
-    }
-
-    @inline(__always)
-    package func forEach(
-        prefix: Bytes, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) {
-        var place = try cursor(from: prefix)
-        while let key = place.key, let value = place.value, key.count >= prefix.count,
-            prefix.compare(Bytes(rebasing: key[..<prefix.count])) == 0
-        {
-            guard try body(key, value) else { return }
-            try place.advance()
+        try forEach(from: prefix) { key, value throws(StateError) in
+            guard prefix.withBytes({ key.begins(with: $0) }) else { return false }
+            return try body(key, value)
         }
     }
 
