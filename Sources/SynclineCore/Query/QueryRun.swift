@@ -133,7 +133,7 @@ final class QueryRun {
     }
 
     private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(StateError) -> QueryResult {
-        let (rows, end) = try found.finish(visitor, isCovering: isCovering)
+        let (rows, end) = try found.isDecoded ? found.finish() : found.finish(visitor, isCovering: isCovering)
         return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
     }
 

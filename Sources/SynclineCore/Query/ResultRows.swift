@@ -52,18 +52,19 @@ struct ResultRows: ~Copyable {
         return StoredRow(id: sight.id, columns: columns)
     }
 
-    /// The rows of the result, and the place of the last one.
-    mutating func finish(
-        _ visitor: RowVisitor, isCovering: Bool
-    ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
-        if first != nil { return try finishFirst(visitor, isCovering) }
+    /// Whether all rows are decoded as they come.
+    var isDecoded: Bool { first == nil }
+
+    /// The rows of the result, and the place of the last one, if all rows are decoded.
+    mutating func finish() -> (rows: [StoredRow], end: RowQuery.Place?) {
         if hasForms { rows.sort { Value.compare(.string($0.id), .string($1.id)) == .less } }
         if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
         return (rows, rows.last.map { RowQuery.Place(values: [], id: $0.id) })
     }
 
-    private mutating func finishFirst(
-        _ visitor: RowVisitor, _ isCovering: Bool
+    /// The same if the first rows of the order are kept encoded.
+    mutating func finish(
+        _ visitor: RowVisitor, isCovering: Bool
     ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
         guard var first else { return ([], nil) }
         // The only one, so that sorting it copies nothing.

@@ -64,11 +64,11 @@ struct RowVisitor {
         return try body(VisitedRow(sight: sight, key: key, value: value, form: form))
     }
 
-    /// Calls `body` with what an entry of an index keeps of a row.
+    /// Calls `body` with what an entry of an index keeps of a row. The visitor's owner keeps the shapes.
+    @inline(__always)
     func visit(
         entry id: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
-        defer { extendLifetime(shapes) }
         var reader = ByteReader(value)
         let view: RowView
         do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
