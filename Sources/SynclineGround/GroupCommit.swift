@@ -10,6 +10,8 @@ public struct GroupCommit<Member> {
 
     /// The waiting members, in the order of their arrival.
     @inlinable public var waiting: [Member] { members }
+    /// Their number.
+    @inlinable public var count: Int { members.count }
 
     /// Adds a member; returns whether it must lead.
     @inlinable public mutating func join(_ member: Member) -> Bool {

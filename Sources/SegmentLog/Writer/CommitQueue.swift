@@ -9,7 +9,7 @@ final class CommitGroup: Sendable {
     typealias Outcome = Result<SequenceRange, LogError>
 
     private struct State {
-        var commits: [Appender.Commit] = []
+        var commits = GroupCommit<Appender.Commit>()
         var continuations: [(place: Int, task: CheckedContinuation<Outcome, Never>)] = []
         var results: [Outcome] = []
     }
@@ -21,22 +21,18 @@ final class CommitGroup: Sendable {
         done.enter()
     }
 
-    /// Adds a commit and returns its index.
-    fileprivate func add(_ commit: Appender.Commit, _ task: CheckedContinuation<Outcome, Never>?) -> Int {
+    /// Adds a commit, and returns its index and whether its caller must lead.
+    fileprivate func add(
+        _ commit: Appender.Commit, _ task: CheckedContinuation<Outcome, Never>?
+    ) -> (place: Int, leads: Bool) {
         state.withLock { state in
             let place = state.commits.count
-            state.commits.append(commit)
             if let task { state.continuations.append((place, task)) }
-            return place
+            return (place, state.commits.join(commit))
         }
     }
 
-    fileprivate func takeCommits() -> [Appender.Commit] {
-        state.withLock { state in
-            defer { state.commits = [] }
-            return state.commits
-        }
-    }
+    fileprivate func take() -> [Appender.Commit] { state.withLock { $0.commits.take() } }
 
     /// Wakes all waiting callers with their results.
     func finish(_ results: [Outcome]) {
@@ -65,20 +61,22 @@ struct CommitQueue {
 
     var isEmpty: Bool { open == nil }
 
-    /// Adds a commit to the open group and returns its index. The caller that opens a group must lead it.
+    /// Adds a commit to the open group, or to a new one if that is full.
     mutating func add(
         _ commit: Appender.Commit, _ task: CheckedContinuation<CommitGroup.Outcome, Never>? = nil
     ) -> (group: CommitGroup, place: Int, leads: Bool) {
         size += commit.batch.wire.count
-        if let open, size <= CommitQueue.groupLimit { return (open, open.add(commit, task), false) }
-        let group = CommitGroup()
-        (open, size) = (group, commit.batch.wire.count)
-        return (group, group.add(commit, task), true)
+        if size > CommitQueue.groupLimit { open = nil }
+        if open == nil { size = commit.batch.wire.count }
+        let group = open ?? CommitGroup()
+        open = group
+        let (place, leads) = group.add(commit, task)
+        return (group, place, leads)
     }
 
     /// Closes the group to further commits and returns its contents.
     mutating func close(_ group: CommitGroup) -> [Appender.Commit] {
         if open === group { open = nil }
-        return group.takeCommits()
+        return group.take()
     }
 }

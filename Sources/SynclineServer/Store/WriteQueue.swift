@@ -47,7 +47,7 @@ final class WriteQueue: Sendable {
     private let jobs = Mutex(GroupCommit<WriteJob>())
 
     /// The number of jobs that wait for the running ones.
-    var waiting: Int { jobs.withLock { $0.waiting.count } }
+    var waiting: Int { jobs.withLock { $0.count } }
 
     /// Carries out a job, alone or with others: `perform` finishes every job that it receives.
     func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
