@@ -14,7 +14,7 @@ enum BenchLogCommand {
         "bench log", "measure appending and scanning",
         details: [
             """
-            Appends records like rows of a table to a new log, then reads them all again. DIR must be empty or \
+            It appends records like rows of a table to a new log, then reads them all again. DIR must be empty or \
             missing. Without DIR a directory is created in the current folder, so that its disk is measured, and \
             removed at the end.
             """

@@ -17,7 +17,10 @@ enum BranchCommands {
             its changes in the store as one transaction. It needs as much disk space as the state.
             """
         ],
-        operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)], options: [.at],
+        operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)],
+        options: [
+            Option("at", value: "ADDRESS", "start from the state as of @41, @-1 (the last event) or 2026-05-19T21:30Z")
+        ],
         examples: [
             Example("syncline branch create draft", "create a branch of the present state"),
             Example("syncline branch create past --at @12", "create one of the past, for --branch past"),

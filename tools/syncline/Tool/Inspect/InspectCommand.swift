@@ -10,8 +10,8 @@ enum InspectCommand {
         "inspect", "summarise the store on one page",
         details: [
             """
-            Reads every frame and counts. It never changes the store, works while another program has it open, and \
-            shows as much as it can of a damaged store.
+            It reads every frame and counts the log's segments, frames, records and bytes. It never changes the \
+            store, works while another program has it open, and shows as much as it can of a damaged store.
             """,
             "`waiting` shows changes of processes that follow the store, if they are not in its log yet.",
             "`bytes` counts whole frames; files are longer if space is reserved for the next frames.",
@@ -30,7 +30,8 @@ enum InspectCommand {
         run: runSummary)
 
     static let sameSummary = Command(
-        "inspect summary", "do the same as `inspect`", examples: [Example("syncline inspect summary", "the same page")],
+        "inspect summary", "show the same page as `inspect`",
+        examples: [Example("syncline inspect summary", "the same page")],
         result: summary.result, exits: summary.exits, run: runSummary)
 
     static let segments = Command(

@@ -12,7 +12,7 @@ enum InspectStoreCommands {
         details: ["`syncline log` lists them."],
         examples: [Example("syncline inspect events", "the number of each kind")],
         result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
-        exits: [Exit(.partial, "damage keeps some events from being counted")]
+        exits: [Exit(.partial, "some events can't be counted because of damage")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
         let counts = try context.whileReading("reading") { try EventCounts(reading) }

@@ -23,7 +23,7 @@ enum LogCommands {
         ],
         examples: [Example("syncline log -n 20", "show the last twenty")],
         result: #"[{"address":"@41","time","kind",…}]"#,
-        exits: [Exit(.partial, "damage keeps some events from being shown")]
+        exits: [Exit(.partial, "some events can't be shown because of damage")]
     ) { arguments, context in
         let storage = try context.storage(arguments)
         let table = arguments.value("table")

@@ -9,7 +9,7 @@ enum RawAppendCommand {
         "raw append", "append lines of the input as records",
         details: [
             """
-            Reads standard input. Each line, or each group of N lines with --batch, is one commit: it is stored as \
+            It reads standard input. Each line, or each group of N lines with --batch, is one commit: it is stored as \
             a whole or not at all. The numbers of its records are printed only after the commit is stored as \
             --durability says, so a script may kill this process at any moment and compare. The lines left at the \
             end of the input are a commit, too.

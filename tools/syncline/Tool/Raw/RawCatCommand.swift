@@ -34,7 +34,7 @@ enum RawCatCommand {
         result: #"[{"sequence":n,"time","text" or "base64"} or {"hole":"@7..9"} or {"address","damage":{…}}]"#,
         exits: [
             Exit(.done, "every requested record was printed"),
-            Exit(.partial, "damage keeps some records from being shown"),
+            Exit(.partial, "some records can't be shown because of damage"),
         ],
         run: run)
 

@@ -16,8 +16,8 @@ enum ReplayCommand {
             """,
             """
             With --policy the conflicts of pushes are resolved by that policy; with --without events are left out. \
-            The rows that would differ are shown, and the events that would have been impossible. What the server \
-            received does not change: later pulls deliver the same pages.
+            The output shows the rows that would differ and the events that would have been impossible. What the \
+            server received does not change: later pulls deliver the same pages.
             """,
             """
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \

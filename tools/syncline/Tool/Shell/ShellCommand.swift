@@ -18,8 +18,8 @@ enum ShellCommand {
             """,
             """
             While a push, a pull or a sync waits for the network, other requests are answered; {"n":8,"cancel":7} \
-            cancels it. Requests after a `sql` or a `mirror` wait for its end, and it can be cancelled in the same way. \
-            A command that has no end, such as `tail -f`, is refused.
+            cancels it. Requests that follow a `sql` or a `mirror` wait until it ends; it can be cancelled in the same \
+            way. A command that has no end, such as `tail -f`, is refused.
             """,
             """
             Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, \

@@ -11,7 +11,7 @@ enum StudioCommand {
         "studio", "serve a web page that shows the store",
         details: [
             """
-            Prints an address on this machine with a token that opens the page once. The browser then keeps its \
+            It prints an address on this machine with a token that opens the page once. The browser then keeps its \
             access until the command ends. The page has a timeline of events, the story of each row, the tables with \
             a search, SQL, the outbox and the conflicts as of any event, the pushes and pulls with their requests, \
             and the debugger. It follows an app that writes, and shows damaged stores and reports, too. It is \

@@ -13,7 +13,7 @@ enum HoldCommands {
             `drop` ends a hold, too. Other rows are pushed meanwhile. Without ROW it lists the rows that are held.
             """,
             """
-            The order of the rest does not change, and can't be changed by hand: rows are sent in the order in which \
+            The order of the others stays as it is, and can't be set by hand: changes are sent in the order in which \
             they were made, so that a row is created on the server before rows that reference it.
             """,
         ],

@@ -19,8 +19,8 @@ enum SyncCommands {
             waits for a decision. A server with batch support would receive several operations in one request.
             """,
             """
-            `hold` keeps operations back, and `drop` removes them. The order can't be changed: rows are sent in the \
-            order in which they were made, so that a row is created before rows that reference it.
+            `hold` keeps operations back, and `drop` removes them. The order is fixed: changes are sent in the order \
+            in which they were made, so that a row is created before rows that reference it.
             """,
         ],
         options: [
@@ -81,13 +81,15 @@ enum SyncCommands {
             Option("orderby", value: "KEYS", "sort order; not with --query-id"),
             Option("top", value: "N", "return at most N rows; not with --query-id"),
             Option("skip", value: "N", "skip the first N rows; not with --query-id"),
-            Option("page-size", value: "N", "rows per page (default: 50 zumo2, 100 datasync3, 1000 changes feed)"),
+            Option(
+                "page-size", value: "N",
+                "rows per page (default: 50 with zumo2, 100 with datasync3, 1000 with a changes feed)"),
             Option("overlap", value: "SECONDS", "start this long before the cursor, for late commits (default: 0)")
                 .needing("query-id"),
             Option("reconcile", "remove local rows that the server no longer has"),
             Option("no-push", "do not push pending changes of the table first"), .retries,
         ],
-        examples: [Example("syncline pull todoitem --query-id all", "fetch the changes since the last time")],
+        examples: [Example("syncline pull todoitem --query-id all", "fetch the changes since the last pull")],
         result:
             #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
         exits: [Exit(.failed, "the pull stopped; the rows received so far are kept")]

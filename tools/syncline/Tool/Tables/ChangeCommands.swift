@@ -85,7 +85,10 @@ enum ChangeCommands {
     static let transaction = Command(
         "transaction", "store changes of several rows, all or none",
         details: [
-            #"Reads one change per line: {"insert":{"table":"todoitem","item":{…}}}, {"update":…}, {"delete":{"table":…,"id":…}}."#
+            """
+            Each line of the input is one change: {"insert":{"table":"todoitem","item":{…}}}, {"update":…}, \
+            {"delete":{"table":…,"id":…}}.
+            """
         ],
         operands: [Operand("INPUT", "`-`", isRequired: true, choices: ["-"])],
         examples: [Example("syncline transaction - < changes.jsonl", "all changes of a file as one transaction")],

@@ -8,7 +8,7 @@ enum CompactCommands {
         "compact", "write a checkpoint of the whole state and remove old history",
         details: [
             """
-            Closes the log's segment, writes a checkpoint of the whole state and reads it back. Then it removes \
+            It closes the log's segment, writes a checkpoint of the whole state and reads it back. Then it removes \
             whole segments that the setting `retention` does not keep, but only those before a checkpoint from \
             which the rest can be replayed. Changes that no server has confirmed are first written into the log \
             again. The retention `all`, the default, keeps everything.

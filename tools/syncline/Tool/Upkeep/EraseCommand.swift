@@ -8,7 +8,7 @@ enum EraseCommand {
         "erase", "remove a store with everything in it",
         details: [
             """
-            Removes every file of the store: rows, history, checkpoints, quarantine, secrets and recorded traffic. \
+            It removes every file of the store: rows, history, checkpoints, quarantine, secrets and recorded traffic. \
             Other files in its directory stay, and so does the directory. If the process dies before it is done, \
             the next program that opens the store for writing removes the rest. It is refused while another \
             program has the store open.

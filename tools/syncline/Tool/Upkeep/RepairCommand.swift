@@ -9,11 +9,11 @@ enum RepairCommand {
         "repair", "repair what can be repaired without losing data",
         details: [
             """
-            Cuts a torn write off the end and rebuilds HEAD, as any writer does when it opens the log. Removes \
-            leftovers. Moves damaged checkpoints into quarantine/, checkpoints whose entries do not match their \
+            Like any writer that opens the log, it cuts a torn write off the end and rebuilds HEAD. It also removes \
+            leftovers. It moves into quarantine/ damaged checkpoints, checkpoints whose entries do not match their \
             digest, and files with changes of another process that can't be read, so that its later changes are taken \
-            in. Covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, moves \
-            or covers is kept in quarantine/. Damage to acknowledged records is never touched.
+            in. It covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, \
+            moves or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
             --salvage creates a new store from all intact data; the damaged store is only read, and no program may \

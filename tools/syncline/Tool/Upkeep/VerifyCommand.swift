@@ -9,8 +9,8 @@ enum VerifyCommand {
         "verify", "check every frame, segment and checkpoint",
         details: [
             """
-            Reads the whole log and checks each frame's checksums and position, the ends of segments, the indexes and \
-            the checkpoints. It changes nothing, and works while another program has the store open: a write in \
+            It reads the whole log and checks each frame's checksums and position, the ends of segments, the indexes \
+            and the checkpoints. It changes nothing, and works while another program has the store open: a write in \
             progress does not count as damage, and files that the other program compacts stay until this command is \
             done (it holds a lease file). If everything is intact, every entry of each checkpoint is read and compared \
             with the digest in the checkpoint. Then the events after the oldest checkpoint are replayed, and the state \
