@@ -99,7 +99,7 @@ package struct LogCatalog: Sendable {
     /// Finds the identity if neither HEAD nor any segment states it.
     private mutating func recoverIdentity(_ storage: any LogStorage) throws(LogError) {
         guard let first = segments.first else {
-            throw LogError(.noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
+            throw LogError(.noStore, "\(storage.location) contains no log", hint: LogError.absenceHint)
         }
         if let newer = damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
         guard let found = try LostIdentity.find(storage, segments, checkpoints) else {

@@ -57,7 +57,7 @@ struct LogCreator {
         case (.log, _), (.erasure, _), (.beginnings, .ifMissing), (.beginnings, .always):
             break
         case (.nothing, .never), (.beginnings, .never):
-            throw LogError(.noStore, "\(storage.location) holds no log", hint: LogError.absenceHint)
+            throw LogError(.noStore, "\(storage.location) contains no log", hint: LogError.absenceHint)
         case (.somethingElse(let what), _):
             throw strange(what)
         case (.nothing, _):

@@ -70,7 +70,7 @@ extension SyncDatabase {
         if names.isEmpty { return }
         throw SyncError(
             .pendingChanges, "the store has branches: \(names.joined(separator: ", "))",
-            hint: "Land or drop them first, or erase with force to give them up.")
+            hint: "Land or drop them first, or erase with force to discard them.")
     }
 
     private static func checkNothingWaits(_ storage: any LogStorage, _ reader: StateReader) throws(SyncError) {

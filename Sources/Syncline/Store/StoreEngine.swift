@@ -242,7 +242,7 @@ extension StoreEngine {
             case .follower(let follower):
                 throw LogError(
                     .follower, "another process writes the store at \(follower.storage.location)",
-                    hint: "This one was opened with `follow`, so it can read and change rows, and nothing else.")
+                    hint: "This store was opened with `follow`, so it can only read and change rows.")
             }
         }
     }

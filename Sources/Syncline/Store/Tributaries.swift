@@ -93,7 +93,7 @@ final class TributaryWriter {
         guard latest < .max else {
             throw LogError(
                 .ioError, "no number is left for changes of this process", file: FileName.tributaries,
-                hint: "Let the app take in what waits, then follow the store again.")
+                hint: "Let the app take in the waiting changes, then follow the store again.")
         }
         // Also if it fails: a file may be there then, and its name must not be used again.
         latest += 1

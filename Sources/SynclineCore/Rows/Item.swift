@@ -34,7 +34,7 @@ package struct Item: Hashable, Sendable {
         for member in members where member.name.hasPrefix("__") {
             throw SyncError(
                 .reservedColumn, "the column name \"\(member.name)\" is reserved",
-                hint: "Names that begin with \"__\" belong to the engine.")
+                hint: "Names that begin with \"__\" are reserved.")
         }
         for member in members where member.name != "id" && !Item.systemColumns.contains(member.name) {
             try Item.check(column: member.name)

@@ -30,7 +30,7 @@ final class ForeignFile {
             try connection.run("PRAGMA locking_mode = EXCLUSIVE")
             let faults = try connection.run("PRAGMA integrity_check(1)")
             guard faults == [[.string("ok")]] else {
-                throw .damaged(path: path, "\(faults.first?.first.map { "\($0)" } ?? "it is not whole")")
+                throw .damaged(path: path, "\(faults.first?.first.map { "\($0)" } ?? "the integrity check failed")")
             }
         } catch {
             throw ForeignFile.error(error, path)
@@ -69,7 +69,7 @@ final class ForeignFile {
     private static func makeFolder() throws(SyncError) -> String {
         var template = Array((FileManager.default.temporaryDirectory.path + "/syncline-import-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw SyncError(.ioError, "a temporary folder can't be made: \(String(cString: strerror(errno)))")
+            throw SyncError(.ioError, "a temporary folder can't be created: \(String(cString: strerror(errno)))")
         }
         return template.withUnsafeBufferPointer {
             String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -11,7 +11,7 @@ extension TableService {
         let asked = try read { () throws(TableRequestError) -> ChangeRequest in
             let asked = try ChangeRequest(request, protocolVersion, rules(for: table, request))
             if let asked { return asked }
-            throw TableRequestError(400, "A cursor is needed", protocolVersion, code: "invalid-cursor")
+            throw TableRequestError(400, "A cursor is required", protocolVersion, code: "invalid-cursor")
         }
         try checkNames(asked.filter?.columns ?? [], table)
         let plan = ChangePlan(

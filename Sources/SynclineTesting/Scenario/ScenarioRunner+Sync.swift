@@ -25,7 +25,7 @@ extension ScenarioRunner {
             countRequest(request)
             guard script != nil else { return server.handle(request) }
             guard let exchange = nextExchange() else {
-                throw ScenarioFailure("\(request.method) \(request.path) came, and no request was expected")
+                throw ScenarioFailure("unexpected request: \(request.method) \(request.path)")
             }
             try check(exchange, request)
             for step in exchange.during { try await run(step) }

@@ -219,7 +219,7 @@ public actor ScenarioRunner {
         if let select = query.select {
             for row in found {
                 guard case .object(let members) = row, members.allSatisfy({ select.contains($0.name) }) else {
-                    throw ScenarioFailure("other columns came back than were asked for: \(row.json)")
+                    throw ScenarioFailure("the returned columns are not the requested ones: \(row.json)")
                 }
             }
         }

@@ -147,7 +147,7 @@ private struct PatchedDocument {
         case .copy(let from, let path):
             let original = try at(from)
             copied += try measure(original, below: path)
-            if copied > JSONPatch.copyLimit { throw .missing("too much is copied") }
+            if copied > JSONPatch.copyLimit { throw .missing("the patch copies too much data") }
             try add(original, path)
         case .move(let from, let path): try add(try remove(from), path)
         case .test(let path, let wanted):
@@ -157,7 +157,7 @@ private struct PatchedDocument {
 
     private mutating func step(_ count: Int) throws(JSONPatchError) {
         steps += count
-        if steps > JSONPatch.stepLimit { throw .missing("the patch is too much work") }
+        if steps > JSONPatch.stepLimit { throw .missing("the patch takes too many steps") }
     }
 
     /// Counts an inserted value: approximately how many bytes it has. Rejects nesting deeper than JSON may have.
@@ -166,7 +166,7 @@ private struct PatchedDocument {
         var measure = Measure()
         measure.add(new, depth: path.names.count)
         try step(measure.parts)
-        if measure.depth > JSONScanner.depthLimit { throw .missing("it nests too deep") }
+        if measure.depth > JSONScanner.depthLimit { throw .missing("the result nests too deeply") }
         return measure.bytes
     }
 

@@ -59,7 +59,7 @@ enum BaseURL {
 
     private static func error(_ url: String, _ reason: String) -> SyncError {
         SyncError(
-            .invalidConfiguration, "\(url.isEmpty ? "an empty string" : url) can't be a backend's URL: \(reason)",
+            .invalidConfiguration, "\(url.isEmpty ? "an empty string" : url) is not a valid backend URL: \(reason)",
             hint: "Give it as https://example.com or https://example.com/app.")
     }
 }

@@ -89,7 +89,7 @@ package struct ArgumentParser {
         let guess = Suggestion.nearest(to: word, in: known)
         if known.isEmpty {
             let name = command?.name ?? ""
-            return .usage("`\(name)` does not take `\(escaped(word))`", hint: helpHint)
+            return .usage("`\(name)` does not accept the argument `\(escaped(word))`", hint: helpHint)
         }
         let subject = path.isEmpty ? "there is no command" : "`\(path.joined(separator: " "))` has no"
         let meant = guess.map { path + [$0] } ?? table.command(endingWith: word, after: path)
@@ -105,7 +105,7 @@ package struct ArgumentParser {
         if let arguments { return arguments }
         if path.isEmpty { return nil }
         let words = table.words(after: path).map { "`\($0)`" }.joined(separator: ", ")
-        throw .usage("`\(path.joined(separator: " "))` needs another word: \(words)", hint: helpHint)
+        throw .usage("`\(path.joined(separator: " "))` needs a subcommand: \(words)", hint: helpHint)
     }
 
     // MARK: Options

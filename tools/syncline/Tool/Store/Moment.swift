@@ -54,7 +54,7 @@ struct Moment {
     }
 
     private static func beyond(_ last: UInt64) -> ToolError {
-        ToolError("usage", "there is no such moment: the last event is @\(last)", exit: .usage)
+        ToolError("usage", "there is no such event: the last event is @\(last)", exit: .usage)
     }
 
     private static func event(at time: Int64, _ storage: any LogStorage) throws -> UInt64 {

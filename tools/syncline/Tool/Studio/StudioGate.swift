@@ -41,7 +41,7 @@ final class StudioGate: Sendable {
         }
         let cookies = (request.headers.value("Cookie") ?? "").split(separator: ";").map { $0.trimmingSpaces() }
         if cookies.contains("\(name)=\(session)") { return .admitted }
-        return .refused("The token was used already, or is wrong. Start `syncline studio` again for a new one.")
+        return .refused("The token was already used, or is not valid. Start `syncline studio` again for a new one.")
     }
 
     /// A browser sends cookies to all ports of a host, so the name contains the port: two studios do not replace each

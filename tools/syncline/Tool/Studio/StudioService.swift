@@ -86,7 +86,7 @@ final class StudioService: Sendable {
     }
 
     private func search(_ query: StudioQuery) throws -> JSONValue {
-        guard !query.text("text").isEmpty else { throw ToolError.usage("a string to search for is needed") }
+        guard !query.text("text").isEmpty else { throw ToolError.usage("no search string was given") }
         let event = query.number("at")
         if query.text("by") != "rows" {
             let skip = query.count("from") ?? 0

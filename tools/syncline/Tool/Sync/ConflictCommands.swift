@@ -71,7 +71,7 @@ enum ConflictCommands {
         if arguments.value("as") != nil, item == nil { throw ToolError.usage("--as needs --row") }
         if let item {
             let item = try Item(try Value.item(Array(item.utf8)))
-            guard item.id == nil || item.id == id else { throw ToolError.usage("--row has another id than \(id)") }
+            guard item.id == nil || item.id == id else { throw ToolError.usage("the id in --row is not \(id)") }
             return ("row", .row(item.columns, as: kind))
         }
         switch flags[0] {

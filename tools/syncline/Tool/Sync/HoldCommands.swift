@@ -89,7 +89,7 @@ struct PlannedRow: Sendable {
         guard text.hasPrefix("~") else {
             let row = try RowAddress(text)
             guard row.moment == nil else {
-                throw ToolError.usage("a moment can't be changed", hint: "Write TABLE/ID or ~2.")
+                throw ToolError.usage("the past can't be changed", hint: "Write TABLE/ID or ~2.")
             }
             self.init(table: row.table, id: row.id)
             return
