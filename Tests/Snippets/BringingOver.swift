@@ -60,7 +60,7 @@ enum BringingOver {
         conflict.server == nil ? .takeServer : .keepMine
     }
 
-    /// Auto Merge's rule for single values: where both sides changed a column, the server's value stays.
+    /// Auto Merge's rule for single values: if both sides changed a column, the server's value stays.
     static let autoMerge = ConflictPolicy.custom(name: "auto merge") { conflict in
         guard let base = conflict.base, let mine = conflict.mine, var row = conflict.server else { return .takeServer }
         for column in mine.members where base[column.name] == row[column.name] { row[column.name] = column.value }
