@@ -23,7 +23,7 @@ class Options:
         parser = argparse.ArgumentParser(
             prog="tools/attack", description="Attacks a server while honest clients use it. An attack is met if no honest "
             "request fails, if the slowest of a hundred takes no more than 5 times as long as without the attack, if memory "
-            "stays within its bound, and if the server obeys SIGTERM in 10 s. Exit code 1 if any was not.")
+            "stays within its bound, and if the server ends within 10 s of SIGTERM. Exit code 1 if any was not.")
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
                             + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or starts, or stall "
@@ -104,7 +104,7 @@ def play(options, backend, attack, folder):
     if died:
         missed.append(f"the server ended with {code}: {server.last_words()[-160:]}")
     elif took is None:
-        missed.append("SIGTERM was not obeyed in 30 s")
+        missed.append("the server did not end within 30 s of SIGTERM")
     elif took > 10 or code != 0:
         missed.append(f"SIGTERM took {took:.1f} s, exit {code}")
     if attack.descriptors and used > idle + 0.3:

@@ -30,7 +30,7 @@ class Report:
         """How long the given share of requests waited at most, in milliseconds.
 
         A request that waits keeps its client from sending others. These count as if they had been sent, each a pause
-        later than the one before: else a server that stands still for ten seconds would have kept only one waiting.
+        later than the one before: else a server that hangs for ten seconds would have kept only one waiting.
         """
         waited = []
         for took in self.times[role]:

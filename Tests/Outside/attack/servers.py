@@ -70,7 +70,7 @@ class Server:
             return 0
 
     def stop(self, patience=30):
-        """The seconds until it obeyed SIGTERM, and its exit code; it is killed if it did not."""
+        """The seconds until SIGTERM ended it, and its exit code; it is killed if it did not end."""
         begin = time.monotonic()
         self.process.terminate()
         try:

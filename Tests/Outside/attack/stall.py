@@ -1,4 +1,4 @@
-"""A PostgreSQL that stands still for a while: every process of it is stopped, and later continued."""
+"""A PostgreSQL that hangs for a while: every process of it is stopped, and later continued."""
 
 import signal
 import threading
@@ -77,7 +77,7 @@ def run(options, backend, folder):
         thread.join(150)
 
     # One that ends in the first second may have begun before the standstill could be seen.
-    wrong = [f"{status} in {took:.1f} s, after {since:.1f} s of standing still" for status, took, since in health
+    wrong = [f"{status} in {took:.1f} s, {since:.1f} s after PostgreSQL was stopped" for status, took, since in health
              if took > 1 or status != 503 and since > 1]
     if wrong:
         missed.append(f"{len(wrong)} of {len(health)} questions to /healthz: {wrong[0]}")
@@ -87,9 +87,9 @@ def run(options, backend, folder):
     if recovered is None:
         missed.append("no recovery in 60 s")
     if took is None or took > 10 or code != 0:
-        missed.append(f"SIGTERM while it stood still: {took} s, exit {code}")
+        missed.append(f"SIGTERM while PostgreSQL was stopped: {took} s, exit {code}")
     worst = max((took for _, took, _ in health), default=0)
-    told = (f"{options.standstill:.0f} s of standing still, {len(health)} questions to /healthz, the slowest took {worst:.2f} s; "
+    told = (f"PostgreSQL stopped for {options.standstill:.0f} s, {len(health)} questions to /healthz, the slowest took {worst:.2f} s; "
             f"recovered in {recovered if recovered is None else round(recovered, 2)} s; "
-            f"SIGTERM while it stood still took {took if took is None else round(took, 1)} s")
+            f"SIGTERM while PostgreSQL was stopped took {took if took is None else round(took, 1)} s")
     return {"attack": "stall", "database": backend.name, "told": told, "missed": missed}
