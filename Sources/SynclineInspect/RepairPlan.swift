@@ -1,5 +1,5 @@
-// The steps of a repair, decided before anything is changed. Pure: a report in, steps out. No step removes
-// acknowledged data.
+// The steps of a repair, decided before anything is changed. The decision is pure: a report in, steps out. No step
+// removes acknowledged data.
 
 package import SegmentLog
 

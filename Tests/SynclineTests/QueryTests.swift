@@ -165,7 +165,7 @@ extension Chance {
         }
     }
 
-    @Test func `values computed of rows are those of a naive evaluation, with and without indexes`() async throws {
+    @Test func `values computed from rows are those of a naive evaluation, with and without indexes`() async throws {
         for seed in Self.seeds {
             var chance = Chance(seed: seed)
             let database = try await SyncDatabase.open(MemoryStorage(), .test())

@@ -79,7 +79,7 @@ import Testing
         #expect(throws: ToolError.self) { try find([], here, []) }
     }
 
-    @Test func `a list is an array, lines, or a table whose columns stand still`() throws {
+    @Test func `a list is an array, lines, or a table whose columns keep their places`() throws {
         func write(_ form: OutputForm, _ rows: Int) throws -> String {
             let sink = MemorySink()
             let output = Output(sink, form: form, style: TextStyle(isForPeople: false, hasColour: false))

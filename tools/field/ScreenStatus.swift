@@ -1,5 +1,5 @@
-// What a screen says about its data. A pure function of what the screen observes, so every state is tested without a
-// store, a server or a view.
+// What a screen says about its data: a pure function of what the screen observes, so every state is tested
+// without a store, a server or a view.
 
 import Syncline
 

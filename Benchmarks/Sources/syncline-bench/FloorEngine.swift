@@ -1,4 +1,4 @@
-// The least a log must do with a commit: LZ4 in blocks of at most 64 KiB and a checksum where there is more than one
+// The least a log must do with a commit: LZ4 in blocks of at most 64 KiB and a checksum if there is more than one
 // record, then one write and one data sync into space already written with zeros. No framing, no index, no recovery.
 
 import CBareLZ4

@@ -1,5 +1,5 @@
-// Checks whether the bytes at a position are the expected frame. Pure: bytes and an expectation in, a verdict out.
-// Nothing is decompressed before its checksum is verified, and nothing is allocated.
+// Checks whether the bytes at a position are the expected frame. The check is pure: bytes and an expectation in, a
+// verdict out. Nothing is decompressed before its checksum is verified, and nothing is allocated.
 
 import SynclineGround
 

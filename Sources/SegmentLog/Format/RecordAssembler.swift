@@ -1,6 +1,6 @@
 // Assembles the records of a data frame, including the fragments before it. All readers of records use this, so all
-// report the same about unreadable ones. Pure: takes a frame; returns nothing yet, its records, or the reason why
-// they can't be read.
+// report the same about unreadable ones. The code is pure: it takes a frame, and returns nothing yet, its records, or
+// the reason why they can't be read.
 
 import SynclineGround
 

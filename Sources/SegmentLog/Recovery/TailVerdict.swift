@@ -1,5 +1,5 @@
 // The rule that distinguishes a torn write from damage. It depends on later frames, HEAD and the zeros of a torn
-// sector, not on the position alone. Pure, so that every row of the table has a test.
+// sector, not on the position alone. The rule is a pure function, so that every row of the table has a test.
 
 /// What was found where the last segment stops being valid.
 package struct TailFacts: Hashable, Sendable {

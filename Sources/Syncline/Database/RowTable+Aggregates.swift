@@ -1,10 +1,10 @@
-// Values computed of the rows of a table.
+// Values computed from the rows of a table.
 
 public import SynclineCore
 
 extension RowTable {
-    /// Computes values of the rows that match: how many they are, sums, averages and extremes, of all of them or of
-    /// each group. Without `groups`, the result is one group.
+    /// Computes values from the rows that match: counts, sums, averages and extremes, for all of them or for each
+    /// group. Without `groups`, the result is one group.
     @concurrent
     public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
         let reader = try declaredReader

@@ -12,7 +12,7 @@ extension SyncDatabase {
     /// The tables, their queries and live queries are as in the other process, and follow its changes. Rows can be changed:
     /// a change is durable when the call returns, is visible here at once, and is merged into the store by the other process,
     /// once and in the order in which this one made them. Reading and changing rows takes no lock and waits for no other process. Nothing
-    /// else can be changed here: a push, a pull, a setting and the like throw `follower`.
+    /// else can be changed here: pushes, pulls, settings and similar calls throw `follower`.
     ///
     /// The store must exist. Its recorded schema applies, and that of the configuration does not.
     @concurrent
@@ -35,8 +35,8 @@ extension SyncDatabase {
         return database
     }
 
-    /// Takes in what other processes wrote. After that, a store opened with `follow` shows the newest changes of all processes.
-    /// In the process that has the store open for writing, the others' changes are merged into it.
+    /// Reads what other processes wrote. After that, a store opened with `follow` shows the newest changes of all
+    /// processes. In the process that has the store open for writing, the others' changes are merged into it.
     @concurrent
     public func refresh() async throws(SyncError) {
         if writer.isFollower {

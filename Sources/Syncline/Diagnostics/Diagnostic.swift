@@ -10,7 +10,7 @@ public struct Diagnostic: Hashable, Sendable {
         case info
         /// Something failed, and is tried again.
         case warning
-        /// Something failed for good.
+        /// Something failed permanently.
         case error
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }

@@ -14,7 +14,8 @@ public import SynclineCore
 public final class LiveQuery<Model: SyncModel> {
     /// The newest models; empty until the first list has been read.
     public private(set) var models: [Model] = []
-    /// Why the newest list could not be made, such as a row that can't be decoded. `models` then keeps the list before.
+    /// Why the newest list could not be made, such as a row that can't be decoded. `models` then keeps the
+    /// previous list.
     public private(set) var error: SyncError?
     /// Whether a list has been read.
     public private(set) var isLoaded = false

@@ -255,7 +255,7 @@ extension StoreEngine {
         if isFollower { _ = try mapErrors { () throws(LogError) in try log } }
     }
 
-    /// Takes in what other processes wrote; returns whether there was anything.
+    /// Reads what other processes wrote into a store that is followed; returns whether there was anything.
     func refresh() throws(SyncError) -> Bool {
         guard case .follower(let follower) = target, try follower.refresh() else { return false }
         projector = follower.projector

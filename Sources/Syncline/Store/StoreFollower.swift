@@ -29,7 +29,7 @@ final class StoreFollower {
         try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in try FollowedLog(storage) }
     }
 
-    /// Takes in what is new; returns whether there was anything. After that, `projector` is another one.
+    /// Reads what is new; returns whether there was anything. After that, `projector` is another one.
     func refresh() throws(SyncError) -> Bool {
         log.projector.store.resume(after: projector.store)
         while true {

@@ -157,7 +157,7 @@ final class StoreWriter: Sendable {
     /// How often another process had written when this one resumed.
     var interruptions: Int { engine.withLock { $0.interruptions } }
 
-    /// Takes in what other processes wrote into a store that is followed.
+    /// Reads what other processes wrote into a store that is followed.
     func refresh() throws(SyncError) {
         try change { engine throws(SyncError) in try engine.refresh() }
     }

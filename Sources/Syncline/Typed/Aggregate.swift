@@ -1,8 +1,8 @@
-// What can be computed of the rows of a query: `.count`, `.sum(\.price)`, `.max(\.due)`.
+// What can be computed from the rows of a query: `.count`, `.sum(\.price)`, `.max(\.due)`.
 
 import SynclineCore
 
-/// A value that is computed of several rows. Missing values are left out.
+/// A value that is computed from several rows. Missing values are left out.
 public struct Aggregate<Model: SyncModel, Output: Sendable>: Sendable {
     let function: Result<RowAggregate.Function, SyncError>
     let decode: @Sendable (Value) throws(SyncError) -> Output

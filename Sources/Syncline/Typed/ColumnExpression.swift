@@ -13,7 +13,7 @@ public struct ColumnExpression<Model: SyncModel, Value>: Sendable {
     }
 }
 
-/// A condition on a model's rows, as a value that can be kept, combined and handed on:
+/// A condition on a model's rows, as a value that can be kept in a variable, combined and passed on:
 /// `let open = Filter<TodoItem> { !$0.complete }`.
 public typealias Filter<Model: SyncModel> = ColumnExpression<Model, Bool>
 

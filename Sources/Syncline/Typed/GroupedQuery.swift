@@ -1,4 +1,4 @@
-// Values computed of the groups of a query: `todos.grouped(by: \.list).compute(.count)`.
+// Values computed from the groups of a query: `todos.grouped(by: \.list).compute(.count)`.
 
 import SynclineCore
 
@@ -16,7 +16,7 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
         return try decode(try await query.table.untyped.compute(question), repeat each aggregates)
     }
 
-    /// Observes values computed of each group: yields them now, and the newest ones after commits that change them.
+    /// Observes values computed from each group: yields them now, and the newest ones after commits that change them.
     public func observe<each Output: Sendable>(
         computing aggregates: repeat Aggregate<Model, each Output>
     ) throws(SyncError) -> QueryResults<[Key: (repeat each Output)]> {

@@ -1,4 +1,4 @@
-// Values computed of all models that match a query, together or by groups.
+// Values computed from all models that match a query, together or by groups.
 
 import SynclineCore
 

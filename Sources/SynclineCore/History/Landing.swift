@@ -1,5 +1,5 @@
-// Combines the changes of a branch into one transaction of its store, whose rows may have changed meanwhile. Pure: it
-// reads three states.
+// Combines the changes of a branch into one transaction of its store, whose rows may have changed meanwhile. The code
+// is pure: it reads three states.
 
 /// The changes of a branch, as one transaction in its store.
 package struct Landing: Sendable {

@@ -3,7 +3,7 @@
 
 /// What is computed from the rows that match a filter.
 public struct RowAggregate: Hashable, Sendable {
-    /// A value that is computed of several rows. Nulls are left out.
+    /// A value that is computed from several rows. Nulls are left out.
     public enum Function: Hashable, Sendable {
         /// The number of rows.
         case count
@@ -45,7 +45,7 @@ public struct RowAggregate: Hashable, Sendable {
     }
 }
 
-/// A group of rows, and what was computed of them.
+/// A group of rows, and what was computed from them.
 public struct RowGroup: Hashable, Sendable {
     /// The values that the group's rows have in common, one for each column of the groups. Numbers without a fraction
     /// are integers, and dates are in UTC.

@@ -1,5 +1,5 @@
-// An operation that awaits a decision, and what each decision leaves to be pushed. Pure: a policy always gives the
-// same answer.
+// An operation that awaits a decision, and what each decision leaves to be pushed. The code is pure: a policy always
+// gives the same answer.
 
 /// A conflict, or an operation that the server refused.
 public struct Conflict: Hashable, Sendable {

@@ -30,8 +30,8 @@ extension EventNumber: Strideable {
         return other < self ? -count : count
     }
 
-    /// Returns the number that is `count` events later, or earlier if the count is negative. There is none before 0 and after the
-    /// highest.
+    /// Returns the number that is `count` events later, or earlier if the count is negative. The result is clamped to
+    /// the range from 0 to the highest number.
     public func advanced(by count: Int) -> EventNumber {
         let steps = UInt64(count.magnitude)
         if count < 0 { return EventNumber(rawValue: rawValue - min(rawValue, steps)) }

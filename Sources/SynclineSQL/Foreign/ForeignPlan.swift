@@ -1,4 +1,4 @@
-// Decides what the rows and the queue of another client become: bases, and changes on top of them. Pure.
+// Decides what the rows and the queue of another client become: bases, and changes on top of them. The code is pure.
 
 import SynclineCore
 import SynclineGround

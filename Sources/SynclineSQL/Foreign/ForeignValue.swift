@@ -1,4 +1,5 @@
-// Values of an SQLite file as values of a row: pure, by the type of the column and the way the client writes dates.
+// Converts values of an SQLite file to values of a row, by the type of the column and the way the client writes dates.
+// The code is pure.
 
 import SynclineCore
 import SynclineGround

@@ -1,4 +1,5 @@
-// Which tables and columns of a file are imported, from what the file says and what the app describes. Pure.
+// Decides which tables and columns of a file are imported, from what the file says and what the app describes. The code
+// is pure.
 
 import SynclineCore
 import SynclineGround

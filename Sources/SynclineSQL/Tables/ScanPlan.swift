@@ -1,5 +1,5 @@
-// Decides how the rows of a table are found for the conditions that SQLite offers. Pure. SQLite checks every condition
-// again, so a plan may return too many rows, but never too few.
+// Decides how the rows of a table are found for the conditions that SQLite offers. The code is pure. SQLite checks
+// every condition again, so a plan may return too many rows, but never too few.
 
 /// What SQLite asks of a table.
 struct PlanRequest: Hashable {

@@ -1,4 +1,5 @@
-// Turns the command line into a configuration: flags override the file. Pure except for the functions that it is given.
+// Turns the command line into a configuration: flags override the file. The code is pure except for the functions that
+// it is given.
 
 import SynclineCore
 import SynclineGround

@@ -1,5 +1,5 @@
 // Queues lines for a descriptor. Writers put lines into a bounded queue, and one thread writes them: a log reader that
-// stands still blocks no request. Lines that do not fit are counted, and the count is reported.
+// hangs blocks no request. Lines that do not fit are counted, and the count is reported.
 
 import Dispatch
 import SynclineGround

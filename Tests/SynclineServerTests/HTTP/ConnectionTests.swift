@@ -187,7 +187,7 @@ import Testing
         defer { withExtendedLifetime(server) {} }
         let connection = try server.connect()
         connection.send(start)
-        // It never stands still for as long as a connection may.
+        // It is never idle for as long as a connection may be.
         var letters = 0
         while connection.isOpen(waitingMilliseconds: 20) {
             connection.send("a")

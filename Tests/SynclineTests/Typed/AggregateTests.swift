@@ -1,4 +1,4 @@
-// Values computed of models, together and by groups, now and after each change.
+// Values computed from models, together and by groups, now and after each change.
 
 import Foundation
 import SegmentLog

@@ -58,7 +58,7 @@ struct ServerLoad {
         return true
     }
 
-    /// Takes in what came on a connection; false while its answer is not whole.
+    /// Reads what arrived on a connection; false while its answer is not whole.
     private mutating func answered(_ place: Int, expecting status: Int) throws -> Bool {
         guard let answer = try connections[place].receive() else { return false }
         guard answer.status == status else {

@@ -1,4 +1,4 @@
-// Decides whether a database answers at all. One that stands still occupies every thread that waits for it. So after a
+// Decides whether a database answers at all. One that hangs occupies every thread that waits for it. So after a
 // second of waiting, it is checked on a separate connection; once it is found silent, no request waits for it until it
 // answers again. The decision is a pure function of the observations; other code makes the checks.
 

@@ -86,7 +86,7 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    /// A process that stands still inside a transaction must not block all others forever, and neither must a statement
+    /// A process that hangs inside a transaction must not block all others forever, and neither must a statement
     /// whose client is gone.
     private func settings(isLocal: Bool) -> String {
         let limit = waits.limits.statement.milliseconds

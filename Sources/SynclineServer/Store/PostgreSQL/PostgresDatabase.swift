@@ -106,8 +106,8 @@ final class PostgresWatch: Sendable {
         }
     }
 
-    /// A database that reports an error does answer. One that can't be reached has missed: if it stands still with a
-    /// full queue of connections, this shows at once.
+    /// A database that reports an error does answer. One that can't be reached has missed: if it hangs with a full
+    /// queue of connections, this shows at once.
     private func ask() -> StoreFailure? {
         var failure: StoreFailure?
         do throws(StoreFailure) {

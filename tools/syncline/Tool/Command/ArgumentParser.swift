@@ -1,5 +1,5 @@
-// Turns the words of the command line into a command and its arguments. Pure: the same words give the same result.
-// Options may come anywhere after the words that name the command; common options may also come before them.
+// Turns the words of the command line into a command and its arguments. The code is pure: the same words give the same
+// result. Options may come anywhere after the words that name the command; common options may also come before them.
 
 import SynclineCore
 import SynclineInspect

@@ -3,7 +3,7 @@
 import SegmentLog
 
 extension Context {
-    /// Runs what reads a log, and shows how far it is where people watch.
+    /// Runs what reads a log, and shows its progress on a terminal.
     func whileReading<Value, Failure: Error>(
         _ label: String, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {

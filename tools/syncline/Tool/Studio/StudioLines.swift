@@ -1,5 +1,5 @@
 // The lines of the list of events: what a filter leaves, with the events of a push or of a pull folded into one line.
-// Pure, from the index.
+// The code is pure, and reads only the index.
 
 import SynclineCore
 import SynclineInspect

@@ -1,4 +1,4 @@
-// Keys, read from the bytes that a terminal sends. Pure: bytes in, keys out.
+// Keys, read from the bytes that a terminal sends. The code is pure: bytes in, keys out.
 
 import SynclineGround
 

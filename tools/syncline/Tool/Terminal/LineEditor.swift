@@ -1,4 +1,4 @@
-// Edits a line: keys in, the line and the cursor out. Pure; a terminal draws it.
+// Edits a line: keys in, the line and the cursor out. The code is pure; a terminal draws the line.
 
 struct LineEditor {
     enum Outcome: Hashable {
