@@ -97,30 +97,12 @@ package struct PageFold {
         guard let operation = pending.operation else { return }
         var frozen = FrozenOperation(
             kind: operation.kind, status: .conflict, maybeSent: false,
-            position: try place(of: operation, in: pending, key), through: pending.last, operationID: "",
+            position: try StateReader(state.store.snapshot, state.shapes).place(of: operation, in: pending, key),
+            through: pending.last, operationID: "",
             columns: pending.overlay, ancestor: ancestor)
         frozen.server = server
         frozen.code = reason.rawValue
         state.rebuild(&entry, from: try state.chain(of: pending), frozen: frozen)
-    }
-
-    /// The position of an operation in the order of a push.
-    private func place(
-        of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]
-    ) throws(StateError) -> Position {
-        guard operation.kind == .update, pending.last > operation.first else { return operation.first }
-        let reader = StateReader(state.store.snapshot, state.shapes)
-        var isMoved = false
-        try reader.forEachChange(from: operation.first.event) { position, change throws(StateError) in
-            guard position < pending.last else { return false }
-            guard position > operation.first, change.kind == .insert, !change.replaces, change.rowKey != key else {
-                return true
-            }
-            let other = try reader.entry(key: change.rowKey)?.pending
-            isMoved = other?.operation?.kind == .insert || other?.frozen?.kind == .insert
-            return !isMoved
-        }
-        return isMoved ? pending.last : operation.first
     }
 }
 

@@ -2,10 +2,14 @@
 //
 //   pending   insert                               update                delete
 //   -------   ----------------------------------   -------------------   -----------------------------------------
-//   nothing   an insert                            an update             a delete
+//   nothing   an insert; refused if the app sees   an update             a delete
+//             the row: row-exists
 //   insert    refused: row-exists                  one insert, merged    nothing; a delete if the server has the row
 //   update    refused: row-exists                  one update, merged    a delete
 //   delete    an update that replaces the row      refused: row-deleted  refused: row-deleted
+//
+// If changes before an insert were given up (`replacesBase`), it may meet a row that the server has. Then it is an
+// update that replaces the row, whatever is pending.
 //
 // "Pending" means not sent yet. An operation that was sent, is in conflict or parked is frozen: changes made after it
 // begin with "nothing" again, except that a row whose delete is frozen can only be inserted.

@@ -65,7 +65,7 @@ package struct PushPlan {
 
     package init(_ reader: StateReader) throws(StateError) {
         let spellsIDs = reader.spellsIDs
-        var movable: [(index: Int, last: Position)] = []
+        var movable: [Int] = []
         var found: [PlannedOperation] = []
         var isMixed = false
         try reader.forEachChange { position, change throws(StateError) in
@@ -78,7 +78,7 @@ package struct PushPlan {
                 if pending.frozen == nil, pending.operation == nil { voids.append((change.rowKey, pending.last)) }
                 for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
                     if operation.kind == .update, !operation.isFrozen, operation.through > operation.position {
-                        movable.append((found.count, operation.through))
+                        movable.append(found.count)
                     }
                     found.append(operation)
                     isMixed = true
@@ -98,10 +98,9 @@ package struct PushPlan {
                     through: position))
             return true
         }
-        let inserts = found.compactMap { $0.kind == .insert ? $0.position : nil }.sorted()
-        for (index, last) in movable
-        where PushPlan.hasInsert(inserts, between: found[index].position, and: last) {
-            found[index].position = last
+        let inserts = PlannedInserts(found)
+        for index in movable {
+            found[index].position = inserts.place(ofUpdate: found[index].position, through: found[index].through)
         }
         // They are in order, except for those that were moved.
         operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
@@ -115,21 +114,6 @@ package struct PushPlan {
         for index in operations.indices where operations[index].state == .pending {
             if keys.contains(operations[index].rowKey) { operations[index].state = .held }
         }
-    }
-
-    /// Whether an insert of another row lies strictly between two positions.
-    private static func hasInsert(
-        _ inserts: [Position], between first: Position, and last: Position
-    ) -> Bool {
-        var low = 0
-        var high = inserts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if inserts[middle] <= first { low = middle + 1 } else { high = middle }
-        }
-        // A row has at most one insert, which comes before its update: the first insert between the two belongs to
-        // another row.
-        return low < inserts.count && inserts[low] < last
     }
 
     private static func operations(

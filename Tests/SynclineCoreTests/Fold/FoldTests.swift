@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test func `an update has the same place in a push, alone and in the plan of all operations`() throws {
+        var moved = 0
+        for seed in Self.seeds {
+            var history = try RandomHistory(seed: seed)
+            for _ in 0..<80 {
+                try history.step()
+                let reader = history.reader
+                for planned in try PushPlan(reader).operations where !planned.isFrozen {
+                    let pending = try #require(try reader.entry(key: planned.rowKey)?.pending)
+                    let operation = try #require(pending.operation)
+                    #expect(try reader.place(of: operation, in: pending, planned.rowKey) == planned.position)
+                    if planned.position != operation.first { moved += 1 }
+                }
+            }
+        }
+        #expect(moved > 0)
+    }
+
     @Test func `an undo of two changes of a row restores the insert before them, although a server has the row now`()
         throws
     {
