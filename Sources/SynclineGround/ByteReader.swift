@@ -120,7 +120,7 @@ public struct ByteReader {
         return Int(number)
     }
 
-    /// Appends all bytes of a number, the lowest first.
+    /// Reads all bytes of a number, the lowest first.
     @inlinable public mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(MalformedBytes) -> Number {

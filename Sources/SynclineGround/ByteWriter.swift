@@ -35,7 +35,7 @@ public struct ByteWriter {
 
     @inlinable public var count: Int { storage.count }
 
-    /// A copy of the text.
+    /// A copy of the bytes written.
     @inlinable public var bytes: [UInt8] { withView { [UInt8]($0) } }
 
     /// Calls `body` with the bytes written, without copying.

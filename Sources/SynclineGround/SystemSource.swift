@@ -1,5 +1,5 @@
-// Where time and chance come from. Nothing else in the libraries asks the system for them: each module has an interface of
-// its own, which a test can replace, and which uses this.
+// Where time and chance come from. Nothing else asks the system for them: each library has an interface of its own, which
+// a test can replace, and which uses this.
 
 #if canImport(Darwin)
     import Darwin
@@ -17,6 +17,9 @@ package enum SystemSource {
 
     /// A clock that only goes forward, for how long something takes.
     package static func instant() -> ContinuousClock.Instant { .now }
+
+    /// Blocks the calling thread for some milliseconds.
+    package static func block(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 
     /// Sixteen bytes without a pattern.
     package static func chance() -> (high: UInt64, low: UInt64) {

@@ -3,12 +3,7 @@
 // again.
 
 package import SegmentLog
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import SynclineGround
 
 /// Reports about a log. Nothing is ever written.
 package struct LogInspection: Sendable {
@@ -92,6 +87,6 @@ package struct LogInspection: Sendable {
 
     /// Gives a writer time to finish an operation.
     private func pause() {
-        usleep(2000)
+        SystemSource.block(milliseconds: 2)
     }
 }

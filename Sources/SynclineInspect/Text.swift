@@ -4,17 +4,6 @@ package import SegmentLog
 import SynclineCore
 import SynclineGround
 
-extension Unicode.Scalar {
-    /// Whether it could act as a terminal command or mislead a reader: control characters, line and paragraph
-    /// separators, and characters that change the writing direction.
-    package var isUnsafeToShow: Bool {
-        switch value {
-        case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
-        default: false
-        }
-    }
-}
-
 /// Returns text on one line, with control characters escaped.
 package func escaped(_ text: String) -> String {
     if !text.unicodeScalars.contains(where: \.isUnsafeToShow) { return text }

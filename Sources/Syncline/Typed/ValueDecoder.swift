@@ -2,6 +2,7 @@
 
 import Foundation
 package import SynclineCore
+import SynclineGround
 import SynclineWire
 
 package enum ValueDecoder {
@@ -90,7 +91,7 @@ package enum ValueDecoder {
     private static func data(_ value: Value) -> Data? {
         switch value {
         case .bytes(let bytes): Data(bytes)
-        case .string(let text): Data(base64Encoded: text)
+        case .string(let text): Base64.decode(text).map { Data($0) }
         default: nil
         }
     }

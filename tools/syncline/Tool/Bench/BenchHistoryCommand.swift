@@ -3,6 +3,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 enum BenchHistoryCommand {
@@ -31,7 +32,7 @@ enum BenchHistoryCommand {
         let path = arguments.operands[0]
         let events = Int(try arguments.number("events", in: 100...100_000_000) ?? 1_000_000)
         let rows = Int(try arguments.number("rows", in: 1...10_000_000) ?? 100_000)
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         let storage = POSIXStorage(directory: path)
         var workload = HistoryWorkload(rows: rows)
         var made = 0
@@ -53,7 +54,7 @@ enum BenchHistoryCommand {
             try await database.checkpoint()
             try await database.close()
         }
-        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        let seconds = (SystemSource.instant() - begin) / .seconds(1)
         try context.output.value([
             "store": .string(path), "events": .number(events), "rows": .number(rows),
             "seconds": .number(seconds, places: 2),

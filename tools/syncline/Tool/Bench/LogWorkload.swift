@@ -1,6 +1,7 @@
 // The workload of `bench log`, and its measurements.
 
 import SegmentLog
+import SynclineGround
 import SynclineInspect
 
 /// Records to append and read back.
@@ -17,14 +18,14 @@ struct LogWorkload: Sendable {
     ) async throws -> LogFigures {
         let writer = try LogWriter.open(storage, creating: .always, clock: clock)
         var figures = LogFigures(workload: self)
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         if writers == 1 {
             try append(writer, records, seed: 0, into: &figures.latencies, appended)
         } else {
             figures.latencies = try await appendTogether(writer)
         }
         try writer.flush()
-        figures.append = Figure(begin.duration(to: .now), records: records, bytes: records * size)
+        figures.append = Figure(begin.duration(to: SystemSource.instant()), records: records, bytes: records * size)
         figures.statistics = writer.statistics
         try writer.close()
         figures.frameBytes = try LogInspection(storage).verify().segments.reduce(0) { $0 + $1.length.rawValue }
@@ -39,9 +40,9 @@ struct LogWorkload: Sendable {
         var left = count
         while left > 0 {
             let batch = rows.batch(min(batch, left))
-            let begin = ContinuousClock.now
+            let begin = SystemSource.instant()
             try writer.append(batch, durability: durability)
-            latencies.append(begin.duration(to: .now))
+            latencies.append(begin.duration(to: SystemSource.instant()))
             left -= batch.count
             appended(batch.count * size)
         }
@@ -64,16 +65,16 @@ struct LogWorkload: Sendable {
         var left = count
         while left > 0 {
             let batch = rows.batch(min(batch, left))
-            let begin = ContinuousClock.now
+            let begin = SystemSource.instant()
             try await writer.commit(batch, durability: durability)
-            latencies.append(begin.duration(to: .now))
+            latencies.append(begin.duration(to: SystemSource.instant()))
             left -= batch.count
         }
         return latencies
     }
 
     private func scan(_ storage: POSIXStorage) throws -> Figure {
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         var cursor = try LogReader.open(storage).cursor()
         var records = 0
         var bytes = 0
@@ -83,7 +84,7 @@ struct LogWorkload: Sendable {
                 bytes += record.byteCount
             }
         }
-        return Figure(begin.duration(to: .now), records: records, bytes: bytes)
+        return Figure(begin.duration(to: SystemSource.instant()), records: records, bytes: bytes)
     }
 }
 

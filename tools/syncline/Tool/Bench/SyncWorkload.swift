@@ -36,9 +36,9 @@ struct SyncWorkload: Sendable {
         settings.queryID = "all"
         settings.pageSize = pageSize
         let counted = Allocations.count
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         let report = try await database.pull(SyncWorkload.table, settings)
-        figures.pull = Figure(begin.duration(to: .now), records: rows, bytes: 0)
+        figures.pull = Figure(begin.duration(to: SystemSource.instant()), records: rows, bytes: 0)
         figures.pull.allocations = Allocations.since(counted)
         figures.peak = max(0, PeakMemory.current - before)
         if let reason = report.reason { throw reason }
@@ -67,7 +67,7 @@ struct SyncWorkload: Sendable {
     private func requests(_ database: SyncDatabase) throws -> Figure {
         let codec = WireCodec(.zumo2)
         let counted = Allocations.count
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         let reader = database.reader
         let plan = try PushPlan(reader).operations
         var bytes = 0
@@ -80,7 +80,7 @@ struct SyncWorkload: Sendable {
             let request = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2)))
             bytes += request.body?.count ?? 0
         }
-        var figure = Figure(begin.duration(to: .now), records: plan.count, bytes: bytes)
+        var figure = Figure(begin.duration(to: SystemSource.instant()), records: plan.count, bytes: bytes)
         figure.allocations = Allocations.since(counted)
         return figure
     }

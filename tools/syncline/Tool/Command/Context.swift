@@ -3,6 +3,7 @@
 
 package import SegmentLog
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// The environment of the tool.
@@ -14,7 +15,7 @@ package struct Host {
     package var clock: any LogClock
     package var interrupt: Interrupt
     /// The time that progress is measured by.
-    package var now: @Sendable () -> ContinuousClock.Instant = { .now }
+    package var now: @Sendable () -> ContinuousClock.Instant = { SystemSource.instant() }
     /// The store that stays open between commands; none outside a shell.
     package var session: StoreSession?
     /// Replaces the network; nil: use the network.

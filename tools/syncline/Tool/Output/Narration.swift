@@ -1,5 +1,6 @@
 // Messages on standard error: warnings, hints, errors, and progress on a terminal.
 
+import SynclineGround
 import SynclineInspect
 
 package final class Narration {
@@ -14,7 +15,7 @@ package final class Narration {
     /// Flushed first, so that earlier output appears before the message.
     package init(
         _ sink: any Sink, style: TextStyle, isTerminal: Bool, after output: Output? = nil,
-        now: @escaping () -> ContinuousClock.Instant = { .now }
+        now: @escaping () -> ContinuousClock.Instant = { SystemSource.instant() }
     ) {
         self.now = now
         self.output = output

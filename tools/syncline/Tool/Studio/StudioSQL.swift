@@ -1,7 +1,6 @@
 // The statements of the SQL page. One runs at a time. It is stopped at a deadline or when the page cancels it, and its
 // answer is bounded.
 
-import Dispatch
 import SynclineCore
 import SynclineGround
 import SynclineInspect
@@ -20,15 +19,15 @@ final class StudioSQL: Sendable {
     /// A statement that runs.
     private final class Run: Sendable {
         let ticket: String
-        private let end: DispatchTime
+        private let end: ContinuousClock.Instant
         private let isCancelled = Mutex(false)
 
         init(_ ticket: String, seconds: Int) {
             self.ticket = ticket
-            end = .now() + .seconds(seconds)
+            end = SystemSource.instant() + .seconds(seconds)
         }
 
-        var isLate: Bool { DispatchTime.now() >= end }
+        var isLate: Bool { SystemSource.instant() >= end }
         var isStopped: Bool { isLate || isCancelled.withLock { $0 } }
         func cancel() { isCancelled.withLock { $0 = true } }
     }

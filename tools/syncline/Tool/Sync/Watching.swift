@@ -21,7 +21,7 @@ extension Context {
         let interrupt = host.interrupt
         let listens = host.session == nil
         if listens { interrupt.listen() }
-        let begin = ContinuousClock.now
+        let begin = SystemSource.instant()
         defer { narration.endProgress() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body { latest.set($0) } }
@@ -36,7 +36,7 @@ extension Context {
                     group.cancelAll()
                     continue
                 }
-                if let progress = latest.current, ContinuousClock.now - begin > .milliseconds(500) {
+                if let progress = latest.current, SystemSource.instant() - begin > .milliseconds(500) {
                     narration.showProgress(progress.text)
                 }
                 group.addTask { await Self.tick() }
