@@ -4,11 +4,23 @@
 import SynclineGround
 
 final class RequestNotes: Sendable {
-    private let state = Mutex<(user: String?, failure: FailureReason?)>((nil, nil))
+    private let state = Mutex<(login: Login?, failure: FailureReason?)>((nil, nil))
 
-    var user: String? { state.withLock { $0.user } }
+    var user: String? {
+        guard case .caller(let caller)? = state.withLock({ $0.login }) else { return nil }
+        return caller.subject
+    }
+
     var failure: FailureReason? { state.withLock { $0.failure } }
 
-    func note(user: String) { state.withLock { $0.user = user } }
     func note(_ failure: FailureReason) { state.withLock { $0.failure = failure } }
+
+    /// Returns the login that was noted, or notes the one that the check finds. A read that is interrupted for others
+    /// is answered from the beginning, and by then its token may have expired.
+    func login(_ check: () -> Login) -> Login {
+        if let login = state.withLock({ $0.login }) { return login }
+        let login = check()
+        state.withLock { $0.login = login }
+        return login
+    }
 }

@@ -161,11 +161,10 @@ struct TableService: Sendable {
 
     /// The caller. A request's token is checked here, once.
     func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
-        switch gate.login(request.headers, now: environment.now()) {
+        let check = { gate.login(request.headers, now: environment.now()) }
+        switch notes?.login(check) ?? check() {
         case .none: return nil
-        case .caller(let caller):
-            notes?.note(user: caller.subject)
-            return caller
+        case .caller(let caller): return caller
         case .invalid:
             throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
         }

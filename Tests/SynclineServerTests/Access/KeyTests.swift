@@ -182,6 +182,19 @@ private final class FakeFile: Sendable {
         #expect(try count { try desk.ask("GET", "/healthz", nil, headers).status } == 0)
     }
 
+    @Test func `the token of a read that begins again is not checked again`() throws {
+        let desk = try ServiceDesk()
+        var request = try #require(HTTPRequest("GET", target: "/tables/mine"))
+        request.headers = [HTTPHeader("X-ZUMO-AUTH", token())]
+        let notes = RequestNotes()
+        #expect(desk.service.answer(request, url: "http://server", notes).status == 200)
+        // Years later it has expired.
+        desk.environment.set(now: 4_000_000_000_000)
+        #expect(desk.service.answer(request, url: "http://server", notes).status == 200)
+        #expect(desk.service.gate.count == 1 && notes.user == "ann")
+        #expect(desk.service.answer(request, url: "http://server", RequestNotes()).status == 401)
+    }
+
     @Test func `settings that a running server can't change are named`() throws {
         let auth = #""auth":{"key":"\#(secret("a"))"}"#
         let first = try configuration(#"{\#(auth),"pageSize":5}"#)
