@@ -271,13 +271,11 @@ public final class SyncTransaction {
     func difference(
         in table: String, from original: [Value.Member], to edited: [Value.Member]
     ) throws(SyncError) -> [Value.Member] {
-        guard let id = original.first(where: { $0.name == "id" }), edited.contains(id),
-            case .string(let text) = id.value
-        else {
+        guard let id = original[member: "id"], edited[member: "id"] == id, case .string(let text) = id else {
             throw SyncError(.invalidID, "an update can't change a row's id", hint: "Insert another row.")
         }
         _ = try present(table, text)
-        return [id] + original.changes(to: edited)
+        return [.init("id", id)] + original.changes(to: edited)
     }
 
     /// Returns whether the store knows a row, including one whose delete is pending.

@@ -34,28 +34,6 @@ public struct PushReport: Hashable, Sendable {
     }
 }
 
-/// What a push would send.
-public struct PushPreview: Hashable, Sendable {
-    /// A request, without credentials and the app's own headers.
-    public struct Request: Hashable, Sendable {
-        /// `POST`, `PATCH`, `PUT` or `DELETE`.
-        public var method: String
-        /// The decoded path below the backend's URL: `/tables/todoitem/a b`.
-        public var path: String
-        /// `If-Match` and similar headers. An operation that was never sent has no operation id yet.
-        public var headers: [String: String]
-        /// The JSON body; nil if there is none.
-        public var body: [UInt8]?
-    }
-
-    /// Every operation in scope, in plan order.
-    public var report: PushReport
-    /// The request of each operation as if it were sent alone; nil for an operation that awaits a decision.
-    public var requests: [Request?]
-    /// The conflict that each will meet as far as the store knows the server's rows; nil if it knows of none.
-    public var foreseen: [ForeseenConflict?]
-}
-
 /// The result of a pull.
 public struct PullReport: Hashable, Sendable {
     /// Why the pull stopped; nil if it is complete.

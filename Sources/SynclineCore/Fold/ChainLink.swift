@@ -107,23 +107,3 @@ extension ChainLink {
         change.cancels = rule == .cancel
     }
 }
-
-extension Row {
-    /// This row as a replacement of another: columns that it lacks are null.
-    func replacing(_ other: Row) -> Row {
-        let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }
-        return merged(with: Row(lacking.map { .init($0.name, .null) }))
-    }
-
-    /// The columns to send so that the server's row becomes this one: those whose values differ, and null for those
-    /// that only the server's row has.
-    package func difference(from server: Row) -> Row {
-        replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
-    }
-
-    /// The app's own columns.
-    package var own: Row {
-        let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
-        return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self
-    }
-}

@@ -114,8 +114,8 @@ package final class Masking {
 
     package func mask(id: String) -> String {
         if !options.ids { return id }
-        let folded = id.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
-        return mask(ignoresCase ? String(decoding: folded, as: UTF8.self) : id, "i", \.ids)
+        let folded = ignoresCase ? String(decoding: id.utf8.map(IDComparison.lowered), as: UTF8.self) : id
+        return mask(folded, "i", \.ids)
     }
 
     package func mask(queryID: String) -> String {

@@ -1,4 +1,4 @@
-// Rearranges a row's columns: removes, separates or renames some.
+// Rearranges a row's columns: removes, separates or renames some, and finds those that differ from another row's.
 
 extension Row {
     /// Returns the row without some columns.
@@ -16,5 +16,25 @@ extension Row {
         guard shape.place(of: from) != nil else { return self }
         if shape.place(of: to) != nil { return without([from]) }
         return Row(shape: RowShape(shape.names.map { $0 == from ? to : $0 }), bytes: bytes)
+    }
+}
+
+extension Row {
+    /// This row as a replacement of another: columns that it lacks are null.
+    func replacing(_ other: Row) -> Row {
+        let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }
+        return merged(with: Row(lacking.map { .init($0.name, .null) }))
+    }
+
+    /// The columns to send so that the server's row becomes this one: those whose values differ, and null for those
+    /// that only the server's row has.
+    package func difference(from server: Row) -> Row {
+        replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
+    }
+
+    /// The app's own columns.
+    package var own: Row {
+        let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
+        return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self
     }
 }

@@ -71,19 +71,21 @@ extension ByteReader {
     mutating func cursor() throws(MalformedBytes) -> CursorState {
         let position = try text()
         let query = try text()
-        let drain: String?
+        let mark: String?
         switch try value() {
-        case .null: drain = nil
-        case .string(let id): drain = id
+        case .null: mark = nil
+        case .string(let text): mark = text
         default: throw MalformedBytes()
         }
+        let place: CursorState.Place
         // A server's cursor has no moment.
-        let place =
-            if let moment = Timestamp(position) {
-                CursorState.Place.time(moment, drain: drain)
-            } else {
-                CursorState.Place.changes(position, isAuditDue: drain == CursorState.auditMark)
-            }
+        if let moment = Timestamp(position) {
+            place = .time(moment, drain: mark)
+        } else if mark == nil || mark == CursorState.auditMark {
+            place = .changes(position, isAuditDue: mark != nil)
+        } else {
+            throw MalformedBytes()
+        }
         return CursorState(place, query: query, updated: try zigzag())
     }
 }

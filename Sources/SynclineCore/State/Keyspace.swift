@@ -53,7 +53,7 @@ extension ByteWriter {
     mutating func append(rowKey table: Bytes, id: Bytes, _ comparison: IDComparison) {
         append(tablePrefix: table)
         if comparison == .ignoreCase {
-            id.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }.withBytes { append(idForm: $0) }
+            id.map(IDComparison.lowered).withBytes { append(idForm: $0) }
         } else {
             append(idForm: id)
         }

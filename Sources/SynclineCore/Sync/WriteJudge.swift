@@ -146,19 +146,6 @@ extension ServerRow {
     package var pulled: PulledRow { PulledRow(id: id, row: isDeleted ? nil : columns) }
 }
 
-extension IDComparison {
-    package func areEqual(_ left: String, _ right: String) -> Bool {
-        switch self {
-        case .exact: left.hasSameBytes(as: right)
-        case .ignoreCase: left.utf8.map(IDComparison.lowered).elementsEqual(right.utf8.map(IDComparison.lowered))
-        }
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
-}
-
 extension WriteRequest {
     /// Creates the request of an operation, the same each time.
     package init(_ frozen: FrozenOperation, table: String, id: String, _ server: ServerProtocol) {

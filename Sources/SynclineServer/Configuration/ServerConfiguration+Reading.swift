@@ -33,7 +33,7 @@ struct ConfigurationObject {
     func place(_ name: String) -> String { ConfigurationObject.join(path, name) }
 
     subscript(name: String) -> Value? {
-        members.last { $0.name == name && !$0.value.isNull }?.value
+        members[member: name].flatMap { $0.isNull ? nil : $0 }
     }
 
     func text(_ name: String) throws(StartFailure) -> String? {

@@ -40,6 +40,22 @@ import Testing
         }
     }
 
+    @Test func `a cursor of changes has no mark but that of an audit`() throws {
+        for (mark, isDue) in [
+            (Value.null, false), (.string("audit"), true), (.string("an id"), nil), (.bool(true), nil),
+        ] {
+            var writer = ByteWriter()
+            for text in ["c5", "a query"] { writer.append(text: text) }
+            writer.append(value: mark)
+            writer.append(zigzag: 0)
+            let cursor = writer.bytes.withBytes { bytes in
+                var reader = ByteReader(bytes)
+                return try? reader.cursor()
+            }
+            #expect(cursor?.isAuditDue == isDue, "\(mark)")
+        }
+    }
+
     /// What can be decoded can be encoded.
     private func attempt(_ bytes: [UInt8]) {
         guard let event = try? Self.decoded(bytes) else { return }
