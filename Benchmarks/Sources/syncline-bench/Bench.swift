@@ -110,8 +110,8 @@ struct Bench {
             lines += Self.lines(of: table.measurements)
         }
         if options.workloads.contains(.sql) {
-            say("\nsql: joins, groups, orders and full text over 100,000 and 1,000 rows\n" + SQLMeasurement.head)
-            let options = try SQLOptions(["--rounds", "\(options.rounds)"])
+            say("\nsql: joins, groups, orders, relations and full text over two tables\n" + SQLMeasurement.head)
+            let options = try SQLOptions(["--rounds", "\(options.rounds)", "--rows", "\(min(options.rows, 100_000))"])
             let bench = SQLBench(options: options, directory: runner.directory)
             lines += Self.lines(of: try await bench.run { say($0.line) })
         }
