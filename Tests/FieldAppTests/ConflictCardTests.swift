@@ -6,7 +6,7 @@ import Testing
 
 @testable import FieldApp
 
-@Suite(.timeLimit(.minutes(1))) struct ConflictCardTests {
+@Suite(.timeLimit(.minutes(10))) struct ConflictCardTests {
     /// A device that has one finding of the server.
     private func device() async throws -> (world: World, store: FieldStore) {
         let world = World()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FieldApp
 
-@Suite(.timeLimit(.minutes(1))) struct FieldStoreTests {
+@Suite(.timeLimit(.minutes(10))) struct FieldStoreTests {
     @Test func `a finding and its note are stored together`() async throws {
         let store = try await World().store()
         let mill = try await store.inspections.insert(Inspection(site: "Mill"))

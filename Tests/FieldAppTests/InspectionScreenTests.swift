@@ -6,7 +6,7 @@ import Testing
 
 @testable import FieldApp
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct InspectionScreenTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct InspectionScreenTests {
     @Test func `a screen is loading, then empty, then a list`() async throws {
         let store = try await World().store()
         let screen = InspectionScreen(store, "mill")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FieldApp
 
-@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
     @Test func `rows of the first version have the new names and the default`() async throws {
         let (world, disk) = (World(), MemoryStorage())
         try await firstVersion(world, disk)

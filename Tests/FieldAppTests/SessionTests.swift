@@ -7,7 +7,7 @@ import Testing
 
 @testable import FieldApp
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct SessionTests {
     @Test func `each user has a store of their own`() async throws {
         let world = World()
         let ada = try await world.session(of: "ada")
