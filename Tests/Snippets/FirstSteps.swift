@@ -236,10 +236,9 @@ enum FirstSteps {
         let next = try await list.page(after: page)  // nil after the last one
         print(page.models.count, next?.models.count ?? 0)
         print(try await list.explain())  // uses the index on complete, due in its order: 51 entries, 50 rows
-        var rows: [StoredRow] = []
-        let open = RowQuery(table: "todoitem", filter: try .init(parsing: "complete eq false"))
-        for try await change in database.table("todoitem").observe(open).differences {
-            change.difference.apply(to: &rows)
+        var items: [TodoItem] = []
+        for try await change in try list.observe().differences {
+            change.difference.apply(to: &items)
         }
     }
 }

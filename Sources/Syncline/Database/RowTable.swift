@@ -148,11 +148,14 @@ public struct RowTable: Sendable {
     func observe<Element: Sendable>(
         _ query: RowQuery, make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
-        observe(LiveWindow(query), check: { () throws(SyncError) in try query.check() }, make: make)
+        observe(
+            LiveWindow(query), rows: \QueryResult.rows, check: { () throws(SyncError) in try query.check() }, make: make
+        )
     }
 
     func observe<Content: LiveContent, Element: Sendable>(
-        _ content: sending Content, check: @escaping @Sendable () throws(SyncError) -> Void = {},
+        _ content: sending Content, rows: (any WritableKeyPath<Content.Result, [StoredRow]> & Sendable)? = nil,
+        check: @escaping @Sendable () throws(SyncError) -> Void = {},
         make: @escaping @Sendable (Content.Result) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
         let (writer, name) = (database.writer, self.name)
@@ -161,7 +164,7 @@ public struct RowTable: Sendable {
             try check()
             try writer.current.declaration.check(name)
             return LiveAnswer(
-                try list.result(from: writer.observers.lists) { writer.current.reader }.get(), make: make)
+                try list.result(from: writer.observers.lists) { writer.current.reader }.get(), rows: rows, make: make)
         }
     }
 }

@@ -1,4 +1,4 @@
-// The results of live queries as sequences: as a whole, with errors as values, and as differences.
+// The results of live queries as sequences: as a whole, and with errors as values.
 
 public import SynclineCore
 
@@ -25,11 +25,14 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> Iterator {
+        Iterator(answers: answers { answer throws(SyncError) in try answer.make() })
+    }
+
+    func answers<Made: Sendable>(
+        make: @escaping @Sendable (LiveAnswer<Element>) throws(SyncError) -> Made
+    ) -> Answers<Void, LiveAnswer<Element>, Made> {
         let run = run
-        return Iterator(
-            answers: Answers(signals, { () throws(SyncError) in try run() }) { answer throws(SyncError) in
-                try answer.make()
-            })
+        return Answers(signals, { () throws(SyncError) in try run() }, make)
     }
 
     /// The same results, with errors as values: `for await outcome in query.observe().outcomes`.
@@ -39,14 +42,28 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
 /// What a live query found, and how its element is made of that.
 struct LiveAnswer<Element: Sendable>: Hashable, Sendable {
     private let content: any Hashable & Sendable
-    let make: @Sendable () throws(SyncError) -> Element
+    /// The rows that the element is made of; none if it is not a list.
+    let rows: [StoredRow]
+    private let part: @Sendable ([StoredRow]) throws(SyncError) -> Element
 
+    /// - Parameter rows: Where the content has its rows; nil if it is not a list.
     init<Content: Hashable & Sendable>(
-        _ content: Content, make: @escaping @Sendable (Content) throws(SyncError) -> Element
+        _ content: Content, rows place: (any WritableKeyPath<Content, [StoredRow]> & Sendable)?,
+        make: @escaping @Sendable (Content) throws(SyncError) -> Element
     ) {
         self.content = content
-        self.make = { () throws(SyncError) in try make(content) }
+        rows = place.map { content[keyPath: $0] } ?? []
+        part = { rows throws(SyncError) in
+            var part = content
+            if let place { part[keyPath: place] = rows }
+            return try make(part)
+        }
     }
+
+    func make() throws(SyncError) -> Element { try part(rows) }
+
+    /// Makes the element of some of the rows.
+    func make(of rows: [StoredRow]) throws(SyncError) -> Element { try part(rows) }
 
     static func == (left: Self, right: Self) -> Bool { AnyHashable(left.content) == AnyHashable(right.content) }
     func hash(into hasher: inout Hasher) { hasher.combine(content) }
@@ -72,51 +89,4 @@ public struct QueryOutcomes<Content: Sendable>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator {
         Iterator(answers: results.makeAsyncIterator().answers)
     }
-}
-
-/// The results of a live query with what differs from the one before: all rows are inserted first. An error does not
-/// end the sequence: see ``QueryResults``.
-public struct QueryDifferences: AsyncSequence, Sendable {
-    /// A result, and how it differs from the one before.
-    public struct Element: Hashable, Sendable {
-        /// The whole result.
-        public var result: QueryResult
-        /// What differs from the result before.
-        public var difference: ListDifference
-    }
-
-    let results: QueryResults<QueryResult>
-
-    /// The iterator of the differences.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var results: QueryResults<QueryResult>.Iterator
-        private var last: [StoredRow] = []
-
-        fileprivate init(_ results: QueryResults<QueryResult>.Iterator) {
-            self.results = results
-        }
-
-        public mutating func next() async throws -> Element? {
-            try await next(isolation: nil)
-        }
-
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
-            guard let result = try await results.next(isolation: actor) else { return nil }
-            let difference = await Iterator.difference(from: last, to: result.rows)
-            last = result.rows
-            return Element(result: result, difference: difference)
-        }
-
-        @concurrent
-        private static func difference(from old: [StoredRow], to new: [StoredRow]) async -> ListDifference {
-            ListDifference(from: old, to: new)
-        }
-    }
-
-    public func makeAsyncIterator() -> Iterator { Iterator(results.makeAsyncIterator()) }
-}
-
-extension QueryResults where Element == QueryResult {
-    /// The same results, each with what differs from the one before, for lists that are updated row by row.
-    public var differences: QueryDifferences { QueryDifferences(results: self) }
 }

@@ -4,14 +4,14 @@ import SynclineGround
 
 /// The difference between two results of a live query. Applied in this order, it makes the old rows the new ones:
 /// remove, insert, update. A row that moved is removed and inserted. No more rows are removed and inserted than
-/// necessary.
-public struct ListDifference: Hashable, Sendable {
+/// necessary. The rows of a typed query are its models.
+public struct ListDifference<Row: Sendable>: Sendable {
     /// A row and its index in the new result.
-    public struct Element: Hashable, Sendable {
+    public struct Element: Sendable {
         /// The index in the new result.
         public var index: Int
         /// The row.
-        public var row: StoredRow
+        public var row: Row
     }
 
     /// The indexes in the old result of rows to remove, in descending order.
@@ -24,6 +24,34 @@ public struct ListDifference: Hashable, Sendable {
     /// Whether the results are equal.
     public var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && updated.isEmpty }
 
+    /// Applies the difference to the old rows.
+    public func apply(to rows: inout [Row]) {
+        for index in removed { rows.remove(at: index) }
+        for element in inserted { rows.insert(element.row, at: element.index) }
+        for element in updated { rows[element.index] = element.row }
+    }
+
+    /// Returns the same difference with something else in place of each row.
+    package func map<Other, Failure: Error>(
+        _ body: (Element) throws(Failure) -> Other
+    ) throws(Failure) -> ListDifference<Other> {
+        func changed(_ element: Element) throws(Failure) -> ListDifference<Other>.Element {
+            .init(index: element.index, row: try body(element))
+        }
+        var difference = ListDifference<Other>()
+        difference.removed = removed
+        difference.inserted = try inserted.map(changed)
+        difference.updated = try updated.map(changed)
+        return difference
+    }
+}
+
+extension ListDifference: Equatable where Row: Equatable {}
+extension ListDifference: Hashable where Row: Hashable {}
+extension ListDifference.Element: Equatable where Row: Equatable {}
+extension ListDifference.Element: Hashable where Row: Hashable {}
+
+extension ListDifference where Row == StoredRow {
     /// Compares two results.
     public init(from old: [StoredRow], to new: [StoredRow]) {
         var (oldIndex, newIndex) = (0, 0)
@@ -39,24 +67,17 @@ public struct ListDifference: Hashable, Sendable {
         replace(upTo: Place(old: old.count, new: new.count))
         removed.reverse()
     }
-
-    /// Applies the difference to the old rows.
-    public func apply(to rows: inout [StoredRow]) {
-        for index in removed { rows.remove(at: index) }
-        for element in inserted { rows.insert(element.row, at: element.index) }
-        for element in updated { rows[element.index] = element.row }
-    }
 }
 
 // MARK: Rows that stay
 
-extension ListDifference {
-    /// The indexes of a row in both results.
-    private struct Place {
-        var old: Int
-        var new: Int
-    }
+/// The indexes of a row in both results.
+private struct Place {
+    var old: Int
+    var new: Int
+}
 
+extension ListDifference where Row == StoredRow {
     /// Returns the places of the most rows that have the same order in both results.
     private static func staying(from old: [StoredRow], to new: [StoredRow]) -> [Place] {
         let shared = min(old.count, new.count)

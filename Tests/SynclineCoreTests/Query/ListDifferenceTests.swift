@@ -11,7 +11,7 @@ import Testing
     }
 
     /// Returns the difference between two lists, and checks that it leads from one to the other.
-    private func difference(_ old: [StoredRow], _ new: [StoredRow]) -> ListDifference {
+    private func difference(_ old: [StoredRow], _ new: [StoredRow]) -> ListDifference<StoredRow> {
         let difference = ListDifference(from: old, to: new)
         var rows = old
         difference.apply(to: &rows)
