@@ -7,25 +7,25 @@ struct Extreme {
     /// The value's place in the order of a query, then the value, encoded: of several with the same place, always the
     /// same one is chosen. Empty if there is none.
     private var best: [UInt8] = []
+    /// How many rows have this value.
+    private var rows = 0
 
     init(isLast: Bool) {
         self.isLast = isLast
     }
 
-    /// Adds a value. Always returns true: the order does not matter.
-    mutating func add(_ value: Bytes) throws(MalformedBytes) -> Bool {
+    /// Adds a value, or takes one back. Returns false if the next value is only known from all others.
+    mutating func change(_ value: Bytes, isAdded: Bool) throws(MalformedBytes) -> Bool {
         let candidate = try Extreme.candidate(value)
         if candidate.isEmpty { return true }
+        if candidate == best {
+            rows += isAdded ? 1 : -1
+            return rows > 0
+        }
         let isBetter =
             isLast ? IndexInterval.isBefore(best, candidate) : IndexInterval.isBefore(candidate, best)
-        if best.isEmpty || isBetter { best = candidate }
+        if isAdded, best.isEmpty || isBetter { (best, rows) = (candidate, 1) }
         return true
-    }
-
-    /// Takes a value back. Returns false if that is not possible without all others.
-    func remove(_ value: Bytes) throws(MalformedBytes) -> Bool {
-        let candidate = try Extreme.candidate(value)
-        return candidate.isEmpty || candidate != best
     }
 
     /// The value; null if there is none.

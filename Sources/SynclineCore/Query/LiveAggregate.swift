@@ -1,5 +1,5 @@
-// The groups of an aggregate, kept up to date from the rows that changed: each is taken back as it was, and added as it
-// is. All rows are read again only if that can't tell, as when the largest value of a group leaves.
+// The groups of an aggregate, kept up to date from the rows that changed: each is added as it is, and taken back as it
+// was. All rows are read again only if that can't tell, as when the largest value of a group leaves.
 
 import SynclineGround
 
@@ -46,25 +46,29 @@ package struct LiveAggregate: LiveContent {
 }
 
 extension TableChanges {
-    /// Calls `body` with each changed row that matches: as it was, then as it is. Returns whether there was one.
+    /// Calls `body` with each changed row that matches: first all as they are, so that a value that stays never leaves,
+    /// then all as they were. Returns whether there was one.
     fileprivate func forEachMatch(
         of filter: FilterProgram, _ body: (EncodedRowView, _ isPresent: Bool) throws(StateError) -> Void
     ) throws(StateError) -> Bool {
         var isFound = false
-        let (before, after) = (RowVisitor(before, table), RowVisitor(after, table))
-        for row in rows {
-            for (value, visitor, isPresent) in [(row.before, before, false), (row.after, after, true)] {
-                guard let value else { continue }
-                try row.key.withBytes { key throws(StateError) in
-                    try value.withBytes { value throws(StateError) in
-                        try visitor.visit(key, value) { row throws(StateError) in
-                            guard try filter.matches(row.sight) else { return }
-                            isFound = true
-                            try body(row.sight, isPresent)
-                        }
+        func visit(_ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, isPresent: Bool) throws(StateError) {
+            try key.withBytes { key throws(StateError) in
+                try value.withBytes { value throws(StateError) in
+                    try visitor.visit(key, value) { row throws(StateError) in
+                        guard try filter.matches(row.sight) else { return }
+                        isFound = true
+                        try body(row.sight, isPresent)
                     }
                 }
             }
+        }
+        let (old, new) = (RowVisitor(before, table), RowVisitor(after, table))
+        for row in rows {
+            if let value = row.after { try visit(row.key, value, new, isPresent: true) }
+        }
+        for row in rows {
+            if let value = row.before { try visit(row.key, value, old, isPresent: false) }
         }
         return isFound
     }

@@ -1,61 +1,57 @@
-// A sum of numbers: exact for integers, whatever their order; with fractions, a double that is corrected for rounding.
+// A sum of numbers, whatever their order. It is exact until it is read, so numbers can be taken back.
 
 struct NumberSum {
     /// How many numbers there are.
     private(set) var count = 0
     /// The sum of the integers is `integer` and `carry` times 2 to the power of 64.
     private var integer: Int64 = 0
-    private var carry = 0
-    /// The sum of the others, and what rounding lost of it.
-    private var double = 0.0
-    private var lost = 0.0
-    private var isExact = true
+    private var carry: Int64 = 0
+    /// How many doubles there are, how many of them are not finite, and the sum of the others.
+    private var doubles = 0
+    private var infinite = 0
+    private var fractions = ExactSum()
 
-    /// Adds a number; other values count as nothing. Returns false if the sum may depend on the order.
-    mutating func add(_ value: Value) -> Bool {
+    /// Adds a number, or takes one back; other values count as nothing.
+    mutating func change(_ value: Value, isAdded: Bool) {
         switch value {
-        case .integer(let number):
-            let (sum, overflow) = integer.addingReportingOverflow(number)
-            integer = sum
-            if overflow { carry += number > 0 ? 1 : -1 }
-        case .double(let number): add(number)
-        default: return true
+        case .integer(let number): isAdded ? add(number) : remove(number)
+        case .double(let number):
+            doubles += isAdded ? 1 : -1
+            if number.isFinite {
+                fractions.add(isAdded ? number : -number)
+            } else {
+                infinite += isAdded ? 1 : -1
+            }
+        default: return
         }
-        count += 1
-        return isExact
+        count += isAdded ? 1 : -1
     }
 
-    /// Takes a number back. Returns false if that is not possible without all others.
-    mutating func remove(_ value: Value) -> Bool {
-        switch value {
-        case .integer(let number):
-            let (difference, overflow) = integer.subtractingReportingOverflow(number)
-            integer = difference
-            if overflow { carry -= number > 0 ? 1 : -1 }
-            count -= 1
-            return isExact
-        case .double: return false
-        default: return true
-        }
+    private mutating func add(_ number: Int64) {
+        let (sum, overflow) = integer.addingReportingOverflow(number)
+        integer = sum
+        if overflow { carry += number > 0 ? 1 : -1 }
     }
 
-    /// Neumaier's sum.
-    private mutating func add(_ number: Double) {
-        isExact = false
-        let sum = double + number
-        lost += double.magnitude >= number.magnitude ? (double - sum) + number : (number - sum) + double
-        double = sum
+    private mutating func remove(_ number: Int64) {
+        let (difference, overflow) = integer.subtractingReportingOverflow(number)
+        integer = difference
+        if overflow { carry -= number > 0 ? 1 : -1 }
     }
 
-    var sum: Value { isExact && carry == 0 ? .integer(integer) : finite(total) }
+    /// An integer if all numbers are integers and it fits.
+    var sum: Value { doubles == 0 && carry == 0 ? .integer(integer) : finite(total) }
 
     var average: Value { count == 0 ? .null : finite(total / Double(count)) }
 
+    /// The sum, rounded once.
     private var total: Double {
-        var all = self
-        all.add(Double(carry) * 0x1p64)
-        all.add(Double(integer))
-        return all.double + all.lost
+        if infinite > 0 { return .nan }
+        if doubles == 0, carry == 0 { return Double(integer) }
+        var all = fractions
+        all.add(integer)
+        all.add(carry, power: 1)
+        return all.rounded
     }
 
     /// A number that is too large for a double is null.

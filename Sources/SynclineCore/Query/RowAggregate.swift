@@ -7,7 +7,8 @@ public struct RowAggregate: Hashable, Sendable {
     public enum Function: Hashable, Sendable {
         /// The number of rows.
         case count
-        /// The sum of a column's numbers: 0 if there are none, and an integer if all are integers and it fits.
+        /// The sum of a column's numbers: 0 if there are none, and an integer if all are integers and it fits. Otherwise it
+        /// is the double that is nearest to the exact sum, whatever the order of the rows.
         case sum(String)
         /// The average of a column's numbers; null if there are none.
         case average(String)

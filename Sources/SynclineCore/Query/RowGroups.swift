@@ -37,7 +37,7 @@ struct RowGroups {
     }
 
     /// Adds a row, or removes one that was added. Returns false if the groups have to be computed again from all rows,
-    /// because the result depends on the order of the rows, or on those that are left.
+    /// because the result depends on those that are left, or because many groups are empty.
     mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(StateError) -> Bool {
         do throws(MalformedBytes) {
             let place = try place(of: row)
@@ -101,13 +101,14 @@ private struct Tally {
         extreme = if case .max = function { Extreme(isLast: true) } else { Extreme(isLast: false) }
     }
 
-    /// Returns false if the result depends on the order of the values, or on those that are left.
+    /// Returns false if the result depends on the values that are left.
     mutating func change(_ value: Bytes, isAdded: Bool) throws(MalformedBytes) -> Bool {
         switch function {
-        case .count: true
-        case .sum, .average: isAdded ? numbers.add(try value.decoded()) : numbers.remove(try value.decoded())
-        case .min, .max: isAdded ? try extreme.add(value) : try extreme.remove(value)
+        case .count: break
+        case .sum, .average: numbers.change(try value.decoded(), isAdded: isAdded)
+        case .min, .max: return try extreme.change(value, isAdded: isAdded)
         }
+        return true
     }
 
     func value(_ rows: Int) -> Value {
