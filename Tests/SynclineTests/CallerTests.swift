@@ -236,6 +236,7 @@ private struct Note: SyncModel {
                 #expect(found == "n0")
             },
             Step("SyncQuery.explain()") { _ = try await $0.table(Note.self).order(by: \.text).explain() },
+            Step("SyncQuery.explainCount()") { _ = try await $0.table(Note.self).query.explainCount() },
             Step("SyncQuery.page()") { _ = try await $0.table(Note.self).order(by: \.text).page() },
             Step("SyncQuery.page(after:)") { database in
                 let list = database.table(Note.self).order(by: \.text)
@@ -268,6 +269,13 @@ private struct Note: SyncModel {
                 let (count, last) = try await database.table(Note.self).compute(.count, .max(\.number))
                 #expect(count == 500 && last == 499)
             },
+            Step("ModelSource.explain(computing:)") { database in
+                let plan = try await database.table(Note.self).explain(computing: .max(\.number))
+                #expect(plan.rowsRead == 500)
+            },
+            Step("GroupedQuery.explain(computing:)") { database in
+                _ = try await database.table(Note.self).grouped(by: \.text).explain(computing: .count)
+            },
             Step("GroupedQuery.compute(_:)") { database in
                 let found = try await database.table(Note.self).grouped(by: \.text).compute(.sum(\.number)).count
                 #expect(found == 4)
@@ -280,6 +288,7 @@ private struct Note: SyncModel {
             Step("RowTable.count(_:)") { _ = try await $0.table("note").count() },
             Step("RowTable.delete(id:)") { try await $0.table("note").delete(id: "n5") },
             Step("RowTable.explain(_:)") { _ = try await $0.table("note").explain(RowQuery(table: "note", top: 3)) },
+            Step("RowTable.explainCount(_:)") { _ = try await $0.table("note").explainCount() },
             Step("RowTable.get(id:)") { _ = try await $0.table("note").get(id: "n7") },
             Step("RowTable.insert(_:)") { try await $0.table("note").insert(.item("new", [:])) },
             Step("RowTable.insert(id:columns:durability:)") { database in

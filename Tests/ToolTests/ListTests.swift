@@ -21,6 +21,18 @@ import Testing
         #expect(!full.errors.contains("nothing to show"))
     }
 
+    @Test func `a plan is that of the rows, or that of their number`() async throws {
+        let log = try TestLog.story()
+        let query = ["query", "todoitem", "--filter", "n gt 0", "--orderby", "n", "--top", "1", "--explain"]
+        let database = try await SyncDatabase.open(at: log.path)
+        try await database.declareIndex(table: "todoitem", columns: ["n"])
+        try await database.close()
+        let rows = await Call.tool(words: query, on: log)
+        #expect(rows.output.hasPrefix("uses the index on n in its order: "), "\(rows.output)")
+        let count = await Call.tool(words: query + ["--count"], on: log)
+        #expect(count.output.hasPrefix("uses the index on n: ") && count.output.hasSuffix(", no rows\n"))
+    }
+
     @Test func `tables fit the terminal, and pipes get all of it`() async throws {
         let log = try TestLog.story()
         for words in [

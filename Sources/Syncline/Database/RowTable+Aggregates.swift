@@ -11,6 +11,13 @@ extension RowTable {
         return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
     }
 
+    /// Computes values, and returns how their rows were found.
+    @concurrent
+    public func explain(_ aggregate: RowAggregate) async throws(SyncError) -> QueryPlan {
+        let reader = try declaredReader
+        return try mapErrors { () throws(StateError) in try reader.explain(aggregate).plan }
+    }
+
     /// Observes computed values: yields them now, and the newest ones after commits that change them. Only the rows
     /// that a commit changed are read, unless the only row with the smallest or largest value leaves.
     public func observe(_ aggregate: RowAggregate) -> QueryResults<[RowGroup]> {

@@ -140,6 +140,15 @@ public struct RowTable: Sendable {
         return try mapErrors { () throws(StateError) in try reader.count(RowQuery(table: name, filter: filter)) }
     }
 
+    /// Counts the rows that match, and returns how they were found. An index may count them without reading one.
+    @concurrent
+    public func explainCount(_ filter: FilterExpression? = nil) async throws(SyncError) -> QueryPlan {
+        let reader = try declaredReader
+        return try mapErrors { () throws(StateError) in
+            try reader.explainCount(RowQuery(table: name, filter: filter)).plan
+        }
+    }
+
     /// Observes a query: yields its current results, and the newest ones after commits that change them.
     public func observe(_ query: RowQuery) -> QueryResults<QueryResult> {
         observe(query) { $0 }

@@ -12,18 +12,32 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
     public func compute<each Output: Sendable>(
         _ aggregates: repeat Aggregate<Model, each Output>
     ) async throws(SyncError) -> [Key: (repeat each Output)] {
-        let question = try query.aggregate(by: [try column.get()], repeat each aggregates)
+        let question = try question(repeat each aggregates)
         return try decode(try await query.table.untyped.compute(question), repeat each aggregates)
+    }
+
+    /// Computes values of each group, and returns how their rows were found, and how much was read.
+    @concurrent
+    public func explain<each Output: Sendable>(
+        computing aggregates: repeat Aggregate<Model, each Output>
+    ) async throws(SyncError) -> QueryPlan {
+        try await query.table.untyped.explain(try question(repeat each aggregates))
     }
 
     /// Observes values computed from each group: yields them now, and the newest ones after commits that change them.
     public func observe<each Output: Sendable>(
         computing aggregates: repeat Aggregate<Model, each Output>
     ) throws(SyncError) -> QueryResults<[Key: (repeat each Output)]> {
-        let question = try query.aggregate(by: [try column.get()], repeat each aggregates)
-        return query.table.untyped.observe(LiveAggregate(question)) { groups throws(SyncError) in
+        let content = LiveAggregate(try question(repeat each aggregates))
+        return query.table.untyped.observe(content) { groups throws(SyncError) in
             try decode(groups, repeat each aggregates)
         }
+    }
+
+    private func question<each Output: Sendable>(
+        _ aggregates: repeat Aggregate<Model, each Output>
+    ) throws(SyncError) -> RowAggregate {
+        try query.aggregate(by: [try column.get()], repeat each aggregates)
     }
 
     private func decode<each Output: Sendable>(

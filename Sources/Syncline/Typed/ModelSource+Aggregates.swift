@@ -14,6 +14,15 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         return try SyncQuery<Model>.decode(groups.first?.values ?? [], repeat each aggregates)
     }
 
+    /// Computes values, and returns how their rows were found, and how much was read.
+    @concurrent
+    public func explain<each Output: Sendable>(
+        computing aggregates: repeat Aggregate<Model, each Output>
+    ) async throws(SyncError) -> QueryPlan {
+        let query = asQuery
+        return try await query.table.untyped.explain(try query.aggregate(repeat each aggregates))
+    }
+
     /// Observes computed values: yields them now, and the newest ones after commits that change them.
     public func observe<each Output: Sendable>(
         computing aggregates: repeat Aggregate<Model, each Output>

@@ -67,6 +67,12 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
         try await table.untyped.explain(try rowQuery())
     }
 
+    /// Counts the matching rows, and returns how they were found. An index may count them without reading one.
+    @concurrent
+    public func explainCount() async throws(SyncError) -> QueryPlan {
+        try await table.untyped.explainCount(try query.filter?.expression)
+    }
+
     /// Observes the query: yields its current models, and new ones after each commit that changes them. A row that
     /// the model can't decode is an error, which does not end the sequence: see ``QueryResults``.
     public func observe() throws(SyncError) -> QueryResults<[Model]> {

@@ -34,7 +34,7 @@ final class QueryRun {
     // MARK: Rows
 
     func rows() throws(StateError) -> QueryResult {
-        if query.top == 0, !query.countsAll { return QueryResult(rows: []) }
+        if query.top == 0 { return QueryResult(rows: [], count: query.countsAll ? try count() : nil) }
         if let ids = try ids() { return try rows(ids) }
         if let result = try isWindow ? firstRows() : rows(narrowestScan()) { return result }
         plan = QueryPlan(givenUp: plan.givenUp)

@@ -63,18 +63,25 @@ public struct RowGroup: Hashable, Sendable {
 extension StateReader {
     /// Returns the groups in the order of their keys.
     package func run(_ aggregate: RowAggregate) throws(StateError) -> [RowGroup] {
+        try explain(aggregate).groups
+    }
+
+    /// Computes the groups, and tells how their rows were found.
+    package func explain(_ aggregate: RowAggregate) throws(StateError) -> (groups: [RowGroup], plan: QueryPlan) {
         var groups = RowGroups(aggregate)
-        try add(to: &groups)
-        return groups.result
+        let plan = try add(to: &groups)
+        return (groups.result, plan)
     }
 
     /// Adds all rows that match.
-    func add(to groups: inout RowGroups) throws(StateError) {
+    @discardableResult
+    func add(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
         let aggregate = groups.aggregate
         let run = QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
         try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
             row throws(StateError) in
             _ = try groups.change(row.sight, isAdded: true)
         }
+        return run.plan
     }
 }

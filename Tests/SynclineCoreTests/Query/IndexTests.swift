@@ -90,6 +90,10 @@ import Testing
                 RowQuery(table: "t", filter: try FilterExpression(parsing: filter)))
             #expect(count == expected)
             #expect(plan.rowsRead == 0, "\(filter)")
+            // So is a query for no rows but their number.
+            let none = try reader.explain(
+                RowQuery(table: "t", filter: try FilterExpression(parsing: filter), top: 0, countsAll: true))
+            #expect(none.result == QueryResult(rows: [], count: expected) && none.plan == plan, "\(filter)")
         }
     }
 

@@ -45,6 +45,24 @@ private struct Expense: SyncModel {
         #expect(food == 17)
     }
 
+    @Test func `a plan tells whether counts and totals read rows or only an index`() async throws {
+        let expenses = try await expenses()
+        for item in Self.some { try await expenses.insert(item) }
+        let food = expenses.where { $0.kind == .food }
+        #expect(try await food.explainCount().description == "reads the whole table: 3 rows")
+        #expect(try await food.explain(computing: .sum(\.price)).access == .table)
+        try await expenses.untyped.database.declareIndex(table: "expense", columns: ["kind"], including: ["price"])
+        #expect(try await food.explainCount().description == "uses the index on kind: 2 entries, no rows")
+        for plan in [
+            try await food.explain(computing: .count, .sum(\.price)),
+            try await food.grouped(by: \.kind).explain(computing: .max(\.price)),
+            try await expenses.untyped.explainCount(food.query.filter?.expression),
+        ] {
+            #expect(plan.entriesRead == 2 && plan.rowsRead == 0)
+        }
+        #expect(try await food.explain(computing: .sum(\.rate)).rowsRead == 2)
+    }
+
     @Test func `of no rows, the sum is zero and other values are nil`() async throws {
         let (count, total, mean, last) = try await expenses().compute(
             .count, .sum(\.rate), .average(\.price), .max(\.paid))

@@ -39,7 +39,8 @@ enum ReadCommands {
             Option("top", value: "N", "return at most N rows"), Option("skip", value: "N", "skip the first N rows"),
             Option("select", value: "COLUMNS", "only these columns: \"id,text\""),
             Option("count", "also count all rows that match, regardless of --top"),
-            Option("explain", "show how the rows are found instead of the rows"), .at,
+            Option("explain", "show how the rows are found instead of the rows; with --count, how they are counted"),
+            .at,
         ],
         examples: [
             Example("syncline query todoitem --filter 'not done' --orderby 'n desc' --top 10", "the ten largest")
@@ -54,7 +55,7 @@ enum ReadCommands {
         try context.check(table: query.table, reader)
         try context.check(columnsOf: query, reader)
         if arguments.flag("explain") {
-            let plan = try reader.explain(query).plan
+            let plan = try query.countsAll ? reader.explainCount(query).plan : reader.explain(query).plan
             try context.output.value(JSONValue(plan))
             try context.output.line(plan.description)
             return .done
