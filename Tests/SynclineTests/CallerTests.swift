@@ -284,6 +284,12 @@ private struct Note: SyncModel {
                 let found = try await database.table(Note.self).with(Note.named).get().count
                 #expect(found == 500)
             },
+            Step("RelatedQuery.page()") { _ = try await $0.table(Note.self).with(Note.named).page() },
+            Step("RelatedQuery.page(after:)") { database in
+                let list = database.table(Note.self).with(Note.named)
+                let next = try await list.page(after: list.page())
+                #expect(next?.elements.count == 100)
+            },
             Step("RowTable.compute(_:)") { _ = try await $0.table("note").compute(RowAggregate(table: "note")) },
             Step("RowTable.count(_:)") { _ = try await $0.table("note").count() },
             Step("RowTable.delete(id:)") { try await $0.table("note").delete(id: "n5") },

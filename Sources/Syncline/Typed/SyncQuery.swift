@@ -26,7 +26,7 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
     public struct Page: Sendable {
         /// The models.
         public let models: [Model]
-        /// The place of the last one, if there may be more.
+        /// The place of the last row, if there was one.
         fileprivate let end: RowQuery.Place?
     }
 
@@ -37,21 +37,17 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
     }
 
     /// Returns the page after another one of the same query; nil if that was the last. Every page costs the same, and rows that
-    /// are added or removed meanwhile are neither missed nor repeated.
+    /// are added or removed meanwhile are neither missed nor repeated. A page has no models if all of its rows are skipped
+    /// because the model can't decode them.
     @concurrent
     public func page(after page: Page) async throws(SyncError) -> Page? {
         guard let end = page.end else { return nil }
-        var query = try rowQuery()
-        query.skip = 0
-        query.after = end
-        let next = try await self.page(of: query)
-        return next.models.isEmpty ? nil : next
+        let next = try await self.page(of: try rowQuery().after(end))
+        return next.end == nil ? nil : next
     }
 
     private func page(of query: RowQuery) async throws(SyncError) -> Page {
-        var query = query
-        query.top = query.top ?? 100
-        let result = try await table.untyped.query(query)
+        let result = try await table.untyped.query(query.page)
         return Page(models: try table.decode(result.rows), end: result.end)
     }
 
@@ -86,5 +82,22 @@ extension SyncQuery: ModelSource {
         var copy = self
         change(&copy.query)
         return copy
+    }
+}
+
+extension RowQuery {
+    /// The query for a page: at most 100 rows, unless it says how many.
+    var page: RowQuery {
+        var query = self
+        query.top = top ?? 100
+        return query
+    }
+
+    /// Returns the query for the rows after a place.
+    func after(_ place: Place) -> RowQuery {
+        var query = self
+        query.skip = 0
+        query.after = place
+        return query
     }
 }

@@ -5,9 +5,9 @@
 import SynclineGround
 
 package struct LivePair: LiveContent {
-    /// The rows of the page, and those that are related to them.
+    /// The page, and the rows that are related to its rows.
     package struct Rows: Hashable, Sendable {
-        package var page: [StoredRow]
+        package var page: QueryResult
         package var related: [StoredRow]
     }
 
@@ -44,7 +44,7 @@ package struct LivePair: LiveContent {
     /// The table of the related rows comes first: its changes belong to the query before, which the page may replace.
     package var tables: [String] { areOfOneTable ? [pageTable] : [others.table, pageTable] }
 
-    package var result: Rows { Rows(page: page.result.rows, related: related?.result.rows ?? []) }
+    package var result: Rows { Rows(page: page.result, related: related?.result.rows ?? []) }
 
     /// How many times a query was run.
     package var loads: Int { page.loads + replaced + (related?.loads ?? 0) }

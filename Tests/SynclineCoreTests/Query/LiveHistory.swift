@@ -88,11 +88,11 @@ private struct RelatedRows {
 
     /// Runs both queries.
     func rows(_ reader: StateReader) throws(StateError) -> LivePair.Rows {
-        let rows = try reader.run(page).rows
-        let isRelated = FilterExpression.oneOf(.column(column), keys(rows).map { .literal($0) })
+        let found = try reader.run(page)
+        let isRelated = FilterExpression.oneOf(.column(column), keys(found.rows).map { .literal($0) })
         var query = others
         query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated
-        return LivePair.Rows(page: rows, related: try reader.run(query).rows)
+        return LivePair.Rows(page: found, related: try reader.run(query).rows)
     }
 }
 

@@ -47,7 +47,7 @@ import Testing
             }
             let page = try after.run(RowQuery(table: "f", order: [.init("n")], top: 40)).rows
             let sites = Set(page.map { $0.columns["s"] })
-            #expect(pair.result.page == page)
+            #expect(pair.result.page.rows == page)
             #expect(
                 pair.result.related
                     == (try after.run(RowQuery(table: "s")).rows.filter { sites.contains(.string($0.id)) }))
@@ -59,7 +59,7 @@ import Testing
     @Test func `a page and what is related to it are two queries, and each related row is read once`() throws {
         let inspections = try Inspections()
         #expect(inspections.pair.loads == 2)
-        #expect(inspections.pair.result.page.count == 40 && inspections.pair.result.related.count == 5)
+        #expect(inspections.pair.result.page.rows.count == 40 && inspections.pair.result.related.count == 5)
         let ids = (0..<5).map { FilterExpression.literal(.string("s\($0)")) }
         let query = RowQuery(table: "s", filter: .oneOf(.column("id"), ids))
         #expect(try inspections.commit().explain(query).plan.rowsRead == 5)

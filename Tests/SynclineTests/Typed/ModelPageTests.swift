@@ -11,6 +11,7 @@ private struct Entry: SyncModel, Equatable {
 
     var id: UUID
     var rank: Int
+    var note: String?
 }
 
 @Suite struct ModelPageTests {
@@ -52,6 +53,19 @@ private struct Entry: SyncModel, Equatable {
             #expect(try await pages(list.skip(160).top(4)).flatMap { $0 } == Array(whole[160...]))
         }
         #expect(try await pages(entries.where { $0.rank > 5 }).map(\.count) == [0])
+    }
+
+    @Test func `a page without a model that can be decoded is not the last`() async throws {
+        let (_, entries) = try await store(30)
+        let list = entries.skippingUndecodable { _ in }.order(by: \.rank).top(5)
+        let whole = try await list.top(30).get()
+        for entry in whole[5..<15] {
+            let text = entry.id.uuidString
+            let id = try await entries.untyped.get(id: text) == nil ? text.lowercased() : text
+            try await entries.untyped.update(.item(id, ["note": 5]))
+        }
+        let found = try await pages(list).flatMap { $0 }
+        #expect(found == Array(whole[..<5]) + whole[15...])
     }
 
     @Test func `rows that come and go between pages are neither missed nor repeated`() async throws {

@@ -81,6 +81,29 @@ private struct Finding: SyncModel {
         #expect(try await sites.where { $0.name == "none" }.with(all: Finding.site).get().isEmpty)
     }
 
+    @Test func `pages together are the list, each with what is related to it`() async throws {
+        let findings = try await database().table(Finding.self)
+        let list = findings.order(by: \.text, .descending)
+        for size in [1, 2, 3, 4, 9] {
+            let query = list.top(size).with(Finding.site)
+            var (found, sizes): ([String], [Int]) = ([], [])
+            var page: RelatedQuery<Finding, Site, Site?>.Page? = try await query.page()
+            while let current = page {
+                found += current.elements.map { "\($0.model.text) \($0.related?.name ?? "")" }
+                sizes.append(current.elements.count)
+                page = try await query.page(after: current)
+            }
+            #expect(found == ["rust Pier", "moss ", "dust Mill", "crack Mill"], "\(size)")
+            #expect(sizes.dropLast().allSatisfy { $0 == size } && sizes.last != 0, "\(size)")
+        }
+        let rest = try await list.skip(1).top(2).with(Finding.site).page()
+        #expect(rest.elements.map(\.model.text) == ["moss", "dust"])
+        let none = findings.where { $0.text == "none" }.with(Finding.site)
+        let empty = try await none.page()
+        let next = try await none.page(after: empty)
+        #expect(empty.elements.isEmpty && next == nil)
+    }
+
     @Test func `a reference may name a row that is not there`() async throws {
         let findings = try await database().table(Finding.self)
         try await findings.update(id: "a") { $0.siteID = UUID() }
