@@ -39,6 +39,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("delete from todoitem", "Change rows with"), ("attach 'x.db' as x", "Make a mirror"),
+        ("pragma table_info(todoitem)", "from syncline_tables"), ("begin", "reads one moment"),
+        ("select load_extension('x.so')", "the functions that SQLite itself has"),
+        ("create table x (a)", "as soon as a row has it"),
+    ])
+    func `a refused statement says what to do instead`(statement: String, words: String) async throws {
+        await expect(try await store(), statement, .invalidQuery, words)
+    }
+
+    @Test(arguments: [
         ("", "is empty"), ("  -- nothing", "is empty"), ("selec 1", "syntax error"),
         ("select 'a", "unrecognized token"),
         ("select 1; select 2", "more than one statement"), ("select 1; nonsense", "more than one statement"),

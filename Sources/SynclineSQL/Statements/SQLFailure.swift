@@ -4,30 +4,45 @@ import CSQLite
 import SynclineCore
 
 enum SQLFailure {
-    /// The error for a statement that does not only read.
-    static func refused(_ what: String) -> SyncError {
-        SyncError(
-            .invalidQuery, "SQL only reads a store, and this statement would \(what)",
-            hint: "Change rows with `insert`, `update` and `delete`, so that each change is an event.")
+    /// The error for a statement that would change rows.
+    static func refused(change name: String) -> SyncError {
+        refused(
+            "change \(name)", hint: "Change rows with `insert`, `update` and `delete`, so that each change is an event."
+        )
     }
 
-    /// What a statement would do, as the authorizer is told; nil if it is harmless.
-    static func refusal(of action: Int32, _ first: String?, _ second: String?) -> String? {
-        let name = first.map { " \($0)" } ?? ""
+    private static func refused(_ what: String, hint: String) -> SyncError {
+        SyncError(.invalidQuery, "SQL only reads a store, and this statement would \(what)", hint: hint)
+    }
+
+    /// The error for what a statement would do, as the authorizer is told; nil if it is harmless.
+    static func refusal(of action: Int32, _ first: String?, _ second: String?) -> SyncError? {
         switch action {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: return nil
         case SQLITE_FUNCTION:
-            let function = second ?? ""
-            return function.lowercased() == "load_extension" ? "load an extension" : nil
+            guard second?.lowercased() == "load_extension" else { return nil }
+            return refused("load an extension", hint: "Use the functions that SQLite itself has.")
         // SQLite asks this when it connects to a virtual table. A statement that does it fails for another reason.
         case SQLITE_INSERT where first == "sqlite_master", SQLITE_UPDATE where first == "sqlite_master": return nil
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-            return first?.hasPrefix("sqlite_") == true ? "change the schema" : "change\(name)"
-        case SQLITE_PRAGMA: return "run the pragma\(name)"
-        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT: return "control a transaction"
-        case SQLITE_ATTACH, SQLITE_DETACH: return "attach or detach a database"
-        default: return "change the schema"
+            guard let first, !first.hasPrefix("sqlite_") else { return changedSchema }
+            return refused(change: first)
+        case SQLITE_PRAGMA:
+            return refused(
+                "run the pragma\(first.map { " \($0)" } ?? "")",
+                hint: "`select name, columns from syncline_tables` lists the tables and their columns.")
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+            return refused("control a transaction", hint: "A statement reads one moment without one.")
+        case SQLITE_ATTACH, SQLITE_DETACH:
+            return refused(
+                "attach or detach a database",
+                hint: "Make a mirror of the store, and attach that file in another program.")
+        default: return changedSchema
         }
+    }
+
+    private static var changedSchema: SyncError {
+        refused("change the schema", hint: "A table or a column is there as soon as a row has it.")
     }
 
     /// An error that SQLite reports.
@@ -37,7 +52,7 @@ enum SQLFailure {
         }
         if let name = message.rest(after: "no such column: "), let catalog { return catalog.unknown(column: name) }
         if message.hasSuffix("may not be modified") || message.hasSuffix("may not be altered") {
-            return refused("change " + message.split(separator: " ").dropFirst().prefix(1).joined())
+            return refused(change: message.split(separator: " ").dropFirst().prefix(1).joined())
         }
         switch code & 0xff {
         case SQLITE_INTERRUPT: return .queryCancelled

@@ -11,8 +11,8 @@ final class StatementConnection {
     private var moments: [UInt64: TableCatalog] = [:]
     /// The first error of a table.
     var failure: SyncError?
-    /// What the statement would do besides reading.
-    private var refusal: String?
+    /// The error for what the statement would do besides reading.
+    private var refusal: SyncError?
     let isStopped: @Sendable () -> Bool
     private var handle: OpaquePointer { database.handle }
 
@@ -140,7 +140,7 @@ final class StatementConnection {
     /// Why a call of SQLite failed.
     func error(_ code: Int32) -> SyncError {
         if let failure { return failure }
-        if let refusal { return SQLFailure.refused(refusal) }
+        if let refusal { return refusal }
         return SQLFailure.error(code, String(cString: sqlite3_errmsg(handle)), catalog)
     }
 
