@@ -3,8 +3,9 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineSQL
 import Testing
+
+@testable import SynclineSQL
 
 @Suite struct HostileSQLTests {
     private func store() async throws -> SyncDatabase {
@@ -126,6 +127,27 @@ import Testing
             let running = try RunningStatement("select event from syncline_events", on: source)
             withUnsafeCurrentTask { $0?.cancel() }
             return try running.next()
+        }
+        guard case .failure(let error as SyncError) = await task.result else {
+            Issue.record("it ended")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `a long list of events is looked at value by value`() async throws {
+        let database = try await store()
+        let last = database.lastEvent.rawValue
+        let long =
+            "with recursive n(i) as (select \(last) union all select i + 1 from n limit 50000) "
+            + "select count(*), min(event) from syncline_events where event in (select i from n union all select 'x')"
+        #expect(try await database.sql(long).map(\.values) == [[1, .integer(Int64(last))]])
+    }
+
+    @Test func `a list without an end is given up when its task is cancelled`() async {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try Operand.forEach(from: { .text("x") }) { _ in true }
         }
         guard case .failure(let error as SyncError) = await task.result else {
             Issue.record("it ended")

@@ -79,14 +79,25 @@ final class EventScan: TableScan {
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
         (rows, place, next, last) = ([], 0, 1, table.source.event)
         if let value = values.first {
-            // All events between those of a long list are read.
-            let list = plan.isList ? Operand.list(value, limit: .max) ?? [] : [Operand(value)]
-            let events = list.compactMap(EventScan.event)
-            guard let first = events.min(), let end = events.max() else { return }
-            next = max(1, first)
-            if plan.access == .idRange(.same) { last = min(last, end) }
+            guard let wanted = try EventScan.events(value, isList: plan.isList) else { return }
+            next = max(1, wanted.lowerBound)
+            if plan.access == .idRange(.same) { last = min(last, wanted.upperBound) }
         }
         try fill()
+    }
+
+    /// The event of a value, or all events from the first to the last one of a list, which can be longer than memory.
+    /// Nil if there are none.
+    private static func events(_ value: OpaquePointer, isList: Bool) throws(SyncError) -> ClosedRange<UInt64>? {
+        guard isList else { return event(Operand(value)).map { $0...$0 } }
+        var found: ClosedRange<UInt64>?
+        try Operand.forEach(in: value) { operand in
+            if let event = event(operand) {
+                found = min(found?.lowerBound ?? event, event)...max(found?.upperBound ?? event, event)
+            }
+            return true
+        }
+        return found
     }
 
     /// The event of a value. Numbers are less than strings and bytes, so another value is that of no event.

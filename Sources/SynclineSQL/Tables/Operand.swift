@@ -47,16 +47,39 @@ enum Operand: Hashable {
 }
 
 extension Operand {
-    /// The values of a list, which SQLite gives to a scan as one value; nil if there are more than a limit.
-    static func list(_ value: OpaquePointer, limit: Int) -> [Operand]? {
-        var operands: [Operand] = []
-        var element: OpaquePointer?
-        var code = sqlite3_vtab_in_first(value, &element)
-        while code == SQLITE_OK, let current = element {
-            guard operands.count < limit else { return nil }
-            operands.append(Operand(current))
-            code = sqlite3_vtab_in_next(value, &element)
+    /// Calls `body` with each value of a list, which SQLite gives to a scan as one value, until it returns false.
+    static func forEach(in list: OpaquePointer, _ body: (Operand) -> Bool) throws(SyncError) {
+        var isFirst = true
+        try forEach(
+            from: { () throws(SyncError) in
+                var element: OpaquePointer?
+                let code = isFirst ? sqlite3_vtab_in_first(list, &element) : sqlite3_vtab_in_next(list, &element)
+                isFirst = false
+                if code == SQLITE_OK { return element.map(Operand.init) }
+                if code == SQLITE_DONE { return nil }
+                throw SyncError(.internalError, "SQLite can't read a list: error \(code)")
+            }, body)
+    }
+
+    /// Calls `body` with each value that `next` returns, until it returns false. SQLite takes no step meanwhile, so it
+    /// does not notice that the task is cancelled.
+    static func forEach(
+        from next: () throws(SyncError) -> Operand?, _ body: (Operand) -> Bool
+    ) throws(SyncError) {
+        var count = 0
+        while let operand = try next(), body(operand) {
+            count += 1
+            if count & 1023 == 0, Task.isCancelled { throw .queryCancelled }
         }
-        return code == SQLITE_DONE ? operands : nil
+    }
+
+    /// The values of a list; nil if there are more than a limit.
+    static func list(_ list: OpaquePointer, limit: Int) throws(SyncError) -> [Operand]? {
+        var operands: [Operand] = []
+        try forEach(in: list) { operand in
+            operands.append(operand)
+            return operands.count <= limit
+        }
+        return operands.count <= limit ? operands : nil
     }
 }

@@ -156,7 +156,7 @@ final class StoreScan: TableScan {
 
     private func beginList(_ access: ScanPlan.Access, _ value: OpaquePointer?) throws(StateError) {
         asked += 1
-        guard let value, let list = Operand.list(value, limit: StoreScan.listLimit) else { return try beginAll() }
+        guard let value, let list = try list(value) else { return try beginAll() }
         // Two values may find the same row.
         var all: Set<[UInt8]> = []
         for operand in list {
@@ -164,6 +164,14 @@ final class StoreScan: TableScan {
             all.formUnion(some)
         }
         try begin(keys: Array(all))
+    }
+
+    private func list(_ value: OpaquePointer) throws(StateError) -> [Operand]? {
+        do throws(SyncError) {
+            return try Operand.list(value, limit: StoreScan.listLimit)
+        } catch {
+            throw .failed(error)
+        }
     }
 
     /// The keys of the rows that can have a value; nil if all rows must be read.
