@@ -18,6 +18,11 @@ static inline void syncline_sqlite_result_blob(sqlite3_context *context, const v
     sqlite3_result_blob(context, bytes, size, SQLITE_TRANSIENT);
 }
 
+// A copy that SQLite frees.
+static inline char *syncline_sqlite_text(const char *text) {
+    return sqlite3_mprintf("%s", text);
+}
+
 static inline void syncline_sqlite_refuse_text_in_double_quotes(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);

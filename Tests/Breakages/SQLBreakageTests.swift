@@ -24,6 +24,12 @@ import Testing
             try await SQLTests().`a range of ids includes its ends`()
             try await SQLTests().`a column with several kinds of values is searched and sorted as SQL does`()
         },
+        Check(name: "orders of indexes") {
+            for (column, value) in IndexUseTests.severalPlaces {
+                try await IndexUseTests().`rows are in order if one value has several places in an index`(
+                    column: column, value: value)
+            }
+        },
         Check(name: "an older state") {
             try await FollowingTests().`an older state does not revert a mirror`()
         },

@@ -7,10 +7,13 @@ struct RandomSQL {
     var chance: Chance
     /// The names of tables as they are written in statements, with their columns.
     let tables: [(name: String, columns: [String])]
+    /// The columns that indexes of tables are sorted by, and those that they include.
+    var indexes: [(table: String, columns: [String], including: [String])] = []
 
     /// A statement, and whether its rows have one order.
     mutating func statement() -> (text: String, isOrdered: Bool) {
-        switch chance.below(8) {
+        if chance.once(in: 2), let found = indexed() { return found }
+        return switch chance.below(8) {
         case 0: (text: aggregate(), isOrdered: false)
         case 1: (text: compound(), isOrdered: false)
         case 2: (text: window(), isOrdered: false)
@@ -30,7 +33,7 @@ struct RandomSQL {
         "\(source.alias).\"\(chance.pick(source.columns))\""
     }
 
-    private mutating func literal() -> String {
+    mutating func literal() -> String {
         switch chance.below(14) {
         case 11: "'\(chance.pick(RandomStore.numbers))'"
         case 12, 13: cast("'\(chance.pick(RandomStore.numbers + ["r3", ""]))'")
@@ -47,10 +50,10 @@ struct RandomSQL {
         }
     }
 
-    private mutating func id() -> String { "'r\(chance.below(12))'" }
+    mutating func id() -> String { "'r\(chance.below(12))'" }
 
     /// An expression of a type, which makes SQL compare strings as numbers, or of the type that it has.
-    private mutating func cast(_ expression: String) -> String {
+    mutating func cast(_ expression: String) -> String {
         chance.once(in: 4)
             ? expression : "cast(\(expression) as \(chance.pick(["integer", "real", "numeric", "text"])))"
     }
@@ -124,7 +127,8 @@ struct RandomSQL {
     /// The first values of one column: an index may have their order.
     private mutating func first() -> String {
         let left = source()
-        let key = "\(left.alias).\"\(chance.pick(left.columns.filter { ["id", "n", "rank", "at"].contains($0) }))\""
+        let keys = left.columns.filter { ["id", "n", "rank", "at", "tag", "flag"].contains($0) }
+        let key = "\(left.alias).\"\(chance.pick(keys))\""
         let end = "\(key) \(chance.pick(["<", "<=", ">", ">="])) \(literal())"
         return """
             select \(key) from \(left.text)\(chance.once(in: 2) ? " where \(end)" : "") \

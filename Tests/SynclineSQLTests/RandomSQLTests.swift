@@ -1,5 +1,5 @@
 // Random statements over random stores, at the present and at moments of the past: SQLite over copied tables gives the
-// same answers. SYNCLINE_SEEDS=n runs more stores; each has 36 statements.
+// same answers. SYNCLINE_SEEDS=n runs more stores; each has 72 statements.
 
 import Foundation
 import SynclineCore
@@ -38,7 +38,10 @@ import Testing
         if let other { tables += try await copy(other, to: plain, suffix: "@\(other.event)") }
         guard !tables.isEmpty else { return }
         var random = RandomSQL(chance: chance, tables: tables)
-        for _ in 0..<12 {
+        random.indexes = try tables.filter { !$0.name.contains("@") }.flatMap { table in
+            try state.reader.indexes(of: table.name).map { (table.name, $0.columns, $0.including) }
+        }
+        for _ in 0..<24 {
             let (text, isOrdered) = random.statement()
             let expected: [[Value]]
             do {

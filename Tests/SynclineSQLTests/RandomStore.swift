@@ -7,18 +7,27 @@ import SynclineTesting
 
 struct RandomStore {
     var chance: Chance
+    /// Whether no id is a UUID, so that indexes have the order of ids.
+    private let hasOneIDForm: Bool
     let database: SyncDatabase
     /// Strings that differ only after the part that an index has.
     static let long = ["a", "b"].map { String(repeating: "long ", count: 14) + $0 }
     /// Strings that SQL may compare as numbers, and some that only look so.
     static let numbers = ["5", "05", " 5", "5.0", "+5", "5e0", "7", "-1", "5x", "1-2", "0x5", "9007199254740993"]
     static let tables = ["item", "list", "Tag"]
-    static let columns = ["n", "text", "list", "done", "when", "more", "size", "rank", "at", "word"]
+    static let columns = [
+        "n", "text", "list", "done", "when", "more", "size", "rank", "at", "word", "tag", "flag", "day", "code",
+    ]
+    /// Short strings, none of which looks like a number.
+    static let tags = ["", "a", "b", "c d"]
+    /// Strings of which several are the same number.
+    static let codes = ["5", "05", "5.0", "5x", "x"]
     /// Strings of a column that has only these. Some differ only after the part that an index has.
     static let words = ["", "milk", "2026-01-02", "5", "a\u{1}b", "a", "é"] + long + long.map { $0 + " c" }
 
     init(seed: UInt64) async throws {
         chance = Chance(seed: seed)
+        hasOneIDForm = chance.once(in: 2)
         var configuration = SyncConfiguration()
         configuration.log.segmentSize = .kibibytes(64)
         configuration.log.zeroAhead = .kibibytes(16)
@@ -36,7 +45,10 @@ struct RandomStore {
     private mutating func step() async throws {
         let table = chance.pick(RandomStore.tables)
         switch chance.below(14) {
-        case 0: try await database.declareIndex(table: table, columns: indexColumns(), including: ["size"])
+        case 0, 13:
+            let columns = indexColumns()
+            try await database.declareIndex(
+                table: table, columns: columns, including: included().filter { !columns.contains($0) })
         case 1: try await database.dropIndex(table: table, column: chance.pick(RandomStore.columns))
         case 2: try await tolerantly { [id = id()] in try await database.table(table).delete(id: id) }
         case 3: if chance.once(in: 4) { try await database.purge(table: table, force: true) }
@@ -79,6 +91,7 @@ struct RandomStore {
 
     private mutating func id() -> String {
         switch chance.below(8) {
+        case 0 where hasOneIDForm, 1 where hasOneIDForm: "r\(chance.below(12))"
         case 6: "\(chance.below(8))"
         case 7: chance.pick(["05", " 5", "5.0", "5e0", "5x"])
         case 0: "0F8FAD5B-D9CB-469F-A165-70867728950\(chance.below(8))"
@@ -93,12 +106,20 @@ struct RandomStore {
         return members
     }
 
-    /// One or two columns.
+    /// One to three columns, mostly those that have one kind of values.
     private mutating func indexColumns() -> [String] {
-        let columns = RandomStore.columns.filter { $0 != "size" } + ["word"]
-        let (first, second) = (chance.pick(columns), chance.pick(columns))
-        return first == second || chance.once(in: 2) ? [first] : [first, second]
+        let columns = ["tag", "flag", "day", "rank", "at", "code", "word"]
+        let all = columns + columns + RandomStore.columns.filter { $0 != "size" }
+        var picked: [String] = []
+        for _ in 0...chance.below(3) {
+            let column = chance.pick(all)
+            if !picked.contains(column) { picked.append(column) }
+        }
+        return picked
     }
+
+    /// Columns that an index includes: none, one, or more.
+    private mutating func included() -> [String] { chance.pick([[], ["size"], ["size", "more"]]) }
 
     /// Some columns have one kind of values, so that an index on them has the order of SQL.
     private mutating func value(_ column: String) -> Value {
@@ -106,6 +127,10 @@ struct RandomStore {
         case "rank":
             [.null, .integer(Int64(chance.below(20)) - 5), .double(Double(chance.below(9)) + 0.5)][chance.below(3)]
         case "at": chance.once(in: 5) ? .null : date()
+        case "day": chance.once(in: 6) ? .null : day()
+        case "tag": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.tags))
+        case "code": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.codes))
+        case "flag": chance.once(in: 6) ? .null : .bool(chance.once(in: 2))
         case "word": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.words))
         default: value()
         }
@@ -117,6 +142,10 @@ struct RandomStore {
             seconds: 1_767_225_600 + Int64(chance.below(4)) * 86_400,
             nanoseconds: chance.pick([0, 0, 400_000, 123_400_000]))
         return .date(Timestamp(moment, decimals: 9))
+    }
+
+    private mutating func day() -> Value {
+        .date(Timestamp(.init(seconds: 1_767_225_600 + Int64(chance.below(4)) * 86_400), decimals: 3))
     }
 
     private mutating func value() -> Value {

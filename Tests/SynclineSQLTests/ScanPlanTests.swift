@@ -1,22 +1,24 @@
-// How the rows of a table are found.
+// How the rows of a table are found: by their ids, or by reading all of them.
 
+import SynclineCore
 import Testing
 
 @testable import SynclineSQL
 
 @Suite struct ScanPlanTests {
-    private let facts = ScanFacts(count: 10_000, indexed: [2])
+    private let facts = ScanFacts(count: 10_000, indexes: [IndexFacts(columns: [2], content: [.number])])
 
-    private func plan(_ conditions: [PlanRequest.Condition?], _ order: PlanRequest.Order? = nil) -> ScanPlan {
+    private func plan(_ conditions: [PlanRequest.Condition?], _ order: [PlanRequest.Key] = []) -> ScanPlan {
         facts.plan(PlanRequest(conditions: conditions, order: order))
     }
 
     @Test func `without conditions all rows are read, in the order of ids if that is wanted`() {
         #expect(plan([]).access == .all && !plan([]).isOrdered)
-        #expect(plan([nil], .init(column: 0)).isOrdered)
-        #expect(!plan([nil], .init(column: 0, isDescending: true)).isOrdered)
+        #expect(plan([nil], [.init(column: 0)]).isOrdered)
+        #expect(plan([nil], [.init(column: 0), .init(column: 3)]).isOrdered)
+        #expect(!plan([nil], [.init(column: 0, isDescending: true)]).isOrdered)
         let mixed = ScanFacts(count: 10, sortsIDs: false)
-        #expect(!mixed.plan(PlanRequest(conditions: [], order: .init(column: 0))).isOrdered)
+        #expect(!mixed.plan(PlanRequest(conditions: [], order: [.init(column: 0)])).isOrdered)
     }
 
     @Test func `an id is best, then an index, then an index made for the statement`() {
@@ -25,12 +27,12 @@ import Testing
             .init(column: 0, comparison: .equal),
         ]
         #expect(plan(all).access == .id && plan(all).used == [2])
-        #expect(plan(Array(all[..<2])).access == .index(column: 2, .same))
+        #expect(plan(Array(all[..<2])).access == .index(.init(index: 0, columns: [2], equal: 1)))
         #expect(plan(Array(all[..<1])).access == .made(column: 1))
     }
 
     @Test func `entries of an index on strings are read if they have all that is wanted, in their order`() {
-        var request = PlanRequest(conditions: [], order: .init(column: 2), read: 0b101)
+        var request = PlanRequest(conditions: [], order: [.init(column: 2)], read: 0b101)
         var facts = facts
         #expect(facts.plan(request).access == .all)
         facts.text = [2]
@@ -38,9 +40,9 @@ import Testing
         request.read = 0b111
         #expect(facts.plan(request).access == .all)
         request.read = 0b100
-        request.order = .init(column: 2, isDescending: true)
+        request.order = [.init(column: 2, isDescending: true)]
         #expect(facts.plan(request).access == .all)
-        request.order = .init(column: 2, isOnly: false)
+        request.order = [.init(column: 2), .init(column: 1)]
         #expect(facts.plan(request).access == .all)
     }
 
@@ -53,44 +55,18 @@ import Testing
 
     @Test func `a list of values is looked up, in no order`() {
         let list = PlanRequest.Condition(column: 0, comparison: .equal, isList: true)
-        let found = plan([list], .init(column: 0))
+        let found = plan([list], [.init(column: 0)])
         #expect(found.access == .id && found.isList && !found.isOrdered)
-        #expect(plan([.init(column: 2, comparison: .equal, isList: true)]).access == .index(column: 2, .same))
+        let indexed = plan([.init(column: 2, comparison: .equal, isList: true)], [.init(column: 2)])
+        #expect(indexed.access == .index(.init(index: 0, columns: [2], equal: 1)))
+        #expect(indexed.isList && !indexed.isOrdered)
     }
 
     @Test func `the ends of a range are given lower end first`() {
         let range: [PlanRequest.Condition?] = [
             .init(column: 0, comparison: .less), nil, .init(column: 0, comparison: .greaterOrEqual),
         ]
-        #expect(plan(range, .init(column: 0)).access == .idRange(.both))
-        #expect(plan(range, .init(column: 0)).used == [2, 0] && plan(range, .init(column: 0)).isOrdered)
-    }
-
-    @Test func `an index is not asked for a range without an upper end`() {
-        #expect(plan([.init(column: 2, comparison: .greater)]).access == .all)
-        #expect(plan([.init(column: 2, comparison: .less)]).access == .index(column: 2, .upper))
-    }
-
-    @Test func `the first rows of an order are read from an index that has this order`() {
-        var request = PlanRequest(conditions: [nil], order: .init(column: 2, isDescending: true), hasLimit: true)
-        var facts = facts
-        #expect(facts.plan(request).access == .all)
-        facts.walkable = [2]
-        #expect(facts.plan(request).access == .walk(column: 2, isBackward: true, .none))
-        #expect(facts.plan(request).isOrdered)
-        request.conditions = [.init(column: 2, comparison: .less), nil]
-        #expect(facts.plan(request).access == .walk(column: 2, isBackward: true, .upper))
-        // Only few of the rows may satisfy another condition.
-        request.conditions.append(.init(column: 3, comparison: .less))
-        #expect(facts.plan(request).access == .index(column: 2, .upper))
-        request.conditions = []
-        request.hasOthers = true
-        #expect(facts.plan(request).access == .all)
-        request.hasOthers = false
-        request.order?.isOnly = false
-        #expect(facts.plan(request).access == .all)
-        request.order?.isOnly = true
-        request.hasLimit = false
-        #expect(facts.plan(request).access == .all)
+        #expect(plan(range, [.init(column: 0)]).access == .idRange(.both))
+        #expect(plan(range, [.init(column: 0)]).used == [2, 0] && plan(range, [.init(column: 0)]).isOrdered)
     }
 }

@@ -3,7 +3,7 @@
 import SynclineGround
 
 /// A part of the order of one column.
-struct IndexInterval: Hashable {
+package struct IndexInterval: Hashable, Sendable {
     /// Its first bytes.
     var low: [UInt8]
     /// The first bytes after it; nil if it is a single place.

@@ -3,21 +3,15 @@
 import SynclineGround
 
 final class IndexScan {
-    /// From a first key to the first key after it.
-    struct Range: Hashable {
-        var start: [UInt8]
-        var end: [UInt8]
-    }
-
     let index: TableIndex
     /// The length of what the keys of all entries of the index have in common.
     let prefixLength: Int
     /// In the order of the keys, and apart from each other.
-    var ranges: [Range] { several ?? [IndexScan.whole(pinnedPrefix)] }
+    var ranges: [IndexRange] { several ?? [IndexRange(prefix: pinnedPrefix)] }
     /// Whether it consists of all keys that begin with the pinned prefix.
     var isWhole: Bool { several == nil }
     /// The ranges otherwise.
-    private var several: [Range]?
+    private var several: [IndexRange]?
     /// The number of its first columns that have one value each in all of it.
     private(set) var pins = 0
     /// Whether the entries of all ranges together are in the order of the columns after those.
@@ -48,18 +42,13 @@ final class IndexScan {
             if pin(intervals, &prefixes) { continue }
             rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
             several = (prefixes ?? [pinnedPrefix]).flatMap { prefix in
-                intervals.map { Range(start: prefix + $0.low, end: prefix + $0.high) }
+                intervals.map { IndexRange(start: prefix + $0.low, end: prefix + $0.high) }
             }
             isExact = isExact && used == conditions.count
             return
         }
-        several = prefixes?.map(IndexScan.whole)
+        several = prefixes?.map { IndexRange(prefix: $0) }
         isExact = isExact && used == conditions.count
-    }
-
-    /// All keys that begin with some bytes.
-    private static func whole(_ prefix: [UInt8]) -> Range {
-        Range(start: prefix, end: prefix.followed(by: IndexInterval.highest))
     }
 
     /// More are not worth their time.
@@ -102,7 +91,7 @@ final class IndexScan {
     }
 
     /// The part that is not before, or not after, places of the columns after the pinned ones.
-    func ranges(limitedTo places: [UInt8], isBackward: Bool) -> [Range] {
+    func ranges(limitedTo places: [UInt8], isBackward: Bool) -> [IndexRange] {
         ranges.compactMap { range in
             var range = range
             let edge = pinnedPrefix + places

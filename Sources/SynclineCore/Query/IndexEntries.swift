@@ -49,15 +49,18 @@ package final class IndexEntries {
     package init?(
         _ reader: StateReader, table: String, column: String, groupLimit: Int = 16_384
     ) throws(StateError) {
-        guard !reader.spellsIDs, let walk = try IndexWalk(reader, table: table, column: column, isBackward: false),
-            try walk.hasStringsOnly
+        // Indexes of the older form lack some rows.
+        let found = try reader.indexes(of: table).first { index in
+            index.number != nil && index.columns[0].hasSameBytes(as: column)
+        }
+        guard !reader.spellsIDs, let found, try reader.contentOfFirstColumn(table, found).hasStringsOnly
         else { return nil }
         self.reader = reader
         self.column = column
         self.groupLimit = groupLimit
-        index = walk.index
-        prefix = walk.prefix
-        end = walk.prefix + [IndexInterval.highest]
+        index = found
+        prefix = found.prefix(table)
+        end = prefix + [IndexInterval.highest]
         visitor = RowVisitor(reader, table)
         finder = try RowFinder(reader, table: table)
         cursor = try prefix.withBytes { prefix throws(StateError) in try reader.snapshot.cursor(from: prefix) }

@@ -18,7 +18,7 @@ extension QueryRun {
     }
 
     func forEachEntry(
-        _ ranges: [IndexScan.Range], isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+        _ ranges: [IndexRange], isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
     ) throws(StateError) {
         for range in isBackward ? ranges.reversed() : ranges {
             var goesOn = true
@@ -38,7 +38,7 @@ extension QueryRun {
     /// Returns false if the body did.
     @inline(__always)
     private func forEachEntry(
-        _ range: IndexScan.Range, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+        _ range: IndexRange, _ body: (Bytes, Bytes) throws(StateError) -> Bool
     ) throws(StateError) -> Bool {
         var place = try range.start.withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
         return try range.end.withBytes { end throws(StateError) in
@@ -78,7 +78,7 @@ extension QueryRun {
     func keys(_ scan: IndexScan) throws(StateError) -> RowKeys? {
         let before = plan.entriesRead
         var keys = RowKeys(prefix: visitor.prefix)
-        let budget = budget
+        let budget = reader.lookupBudget
         try forEachEntry(of: scan) { key, _ throws(StateError) in
             plan.entriesRead += 1
             keys.append(id: try scan.index.rowID(in: key, from: scan.prefixLength))

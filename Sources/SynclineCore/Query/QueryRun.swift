@@ -90,7 +90,7 @@ final class QueryRun {
         let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
         var (known, rowKey) = (ByteWriter(capacity: 128), ByteWriter(capacity: 128))
         let rowPrefix = visitor.prefix
-        let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(budget)
+        let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(reader.lookupBudget)
         var isTooMuch = false
         try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(StateError) in
             plan.entriesRead += 1
@@ -149,13 +149,6 @@ final class QueryRun {
         }
         try forEachMatch(using: []) { _ in }
         return matches
-    }
-
-    /// The keys of all rows that can match, from an index; nil if no index narrows the filter, or if it has too many
-    /// entries.
-    func candidates() throws(StateError) -> [[UInt8]]? {
-        guard let scan = try narrowestScan() else { return nil }
-        return try keys(scan)?.all
     }
 
     // MARK: All matches
@@ -232,9 +225,6 @@ final class QueryRun {
         query.filter?.forEachColumn { if !index.covers($0) { hasAll = false } }
         return hasAll
     }
-
-    /// The number of entries that may be read if their rows are then looked up one by one.
-    var budget: Int { max(4096, reader.snapshot.layers.runEntries / 16) }
 }
 
 extension ByteWriter {

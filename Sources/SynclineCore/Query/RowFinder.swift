@@ -6,7 +6,7 @@ package final class RowFinder {
     private let reader: StateReader
     private let table: [UInt8]
     private let ids: IDComparison
-    private let prefixLength: Int
+    private let prefix: [UInt8]
     private let known: ShapeList
     // Unchecked: one thread uses the finder, and nothing here is called from within itself.
     /// The key of the current row. Its memory stays where it is until the next search.
@@ -19,7 +19,7 @@ package final class RowFinder {
         self.reader = reader
         self.table = Array(table.utf8)
         ids = try reader.idComparison
-        prefixLength = RowKey.prefixLength(table)
+        prefix = RowKey.prefix(table)
         known = reader.shapes.list
     }
 
@@ -27,6 +27,14 @@ package final class RowFinder {
     package func row(id: UnsafeRawBufferPointer) throws(StateError) -> EncodedRowView? {
         key.removeAll()
         table.withBytes { key.append(rowKey: $0, id: id, ids) }
+        return try find()
+    }
+
+    /// Returns the row with an id in the form that keys have, if an app sees one. It is valid until the next search.
+    package func row(formAndID id: UnsafeRawBufferPointer) throws(StateError) -> EncodedRowView? {
+        key.removeAll()
+        key.append(prefix)
+        key.append(id)
         return try find()
     }
 
@@ -47,6 +55,6 @@ package final class RowFinder {
             decoded = try OwnedRow(place, bytes, reader.shapes)
             return decoded?.sight
         }
-        return try EncodedRowView(table: prefixLength, key: place, value: bytes, known)
+        return try EncodedRowView(table: prefix.count, key: place, value: bytes, known)
     }
 }

@@ -34,12 +34,6 @@ extension StateReader {
         return (try run.count(), run.plan)
     }
 
-    /// Returns the keys of all rows that can match a filter, read from an index; nil if no index narrows the filter, or
-    /// if reading the whole table is faster.
-    package func candidates(_ query: RowQuery) throws(StateError) -> [[UInt8]]? {
-        try QueryRun(self, query).candidates()
-    }
-
     /// Returns all rows of a table by id, and tells after each how many were read.
     package func rows(of table: String, read: (Int) -> Void) throws(StateError) -> [StoredRow] {
         var rows: [StoredRow] = []

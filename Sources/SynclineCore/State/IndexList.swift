@@ -12,6 +12,9 @@ package struct TableIndex: Hashable, Sendable {
     /// without rows whose value is null, a date, bytes, an array or an object.
     let number: UInt8?
 
+    /// Whether it has the form of older stores.
+    package var isOlder: Bool { number == nil }
+
     /// The same index with other names for its columns.
     func mapping(_ name: (String) -> String) -> TableIndex {
         TableIndex(columns: columns.map(name), including: including.map(name), number: number)

@@ -123,6 +123,8 @@ private nonisolated func tableBestIndex(
         info.pointee.estimatedCost = plan.cost
         info.pointee.estimatedRows = Int64(max(1, plan.rows))
         info.pointee.orderByConsumed = plan.isOrdered ? 1 : 0
+        info.pointee.idxStr = syncline_sqlite_text(plan.text(virtual.columns))
+        info.pointee.needToFreeIdxStr = 1
     }
 }
 
@@ -148,9 +150,9 @@ extension PlanRequest {
         }
         read = info.pointee.colUsed
         hasOthers = zip(offered, conditions).contains { $1 == nil && !windows.contains(Int32($0.op)) }
-        if info.pointee.nOrderBy > 0, let first = info.pointee.aOrderBy?[0], first.iColumn >= 0 {
-            order = Order(
-                column: Int(first.iColumn), isDescending: first.desc != 0, isOnly: info.pointee.nOrderBy == 1)
+        let keys = (0..<Int(info.pointee.nOrderBy)).compactMap { info.pointee.aOrderBy?[$0] }
+        if keys.allSatisfy({ $0.iColumn >= 0 }) {
+            order = keys.map { Key(column: Int($0.iColumn), isDescending: $0.desc != 0) }
         }
     }
 }

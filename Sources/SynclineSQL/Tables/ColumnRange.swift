@@ -1,85 +1,130 @@
-// A range of a column in SQL's order, in the words of the store: SQL has no Booleans, dates, arrays and objects, so a number
-// can be a Boolean of the store, and a string can be a date, an array or an object. A number can also be a string, if SQL
-// compares them as numbers.
+// A range of a column in SQL's order, as parts of the order of an index. SQL has no Booleans, dates, arrays and objects, so
+// a number can be a Boolean of the store, and a string can be a date, an array or an object. A number can also be a string,
+// if SQL compares them as numbers.
 
 import SynclineCore
 
 struct ColumnRange {
-    let column: String
     /// Nil for an open end.
     var lower: Operand?
     var upper: Operand?
+    /// Whether both ends are the one value that is wanted.
+    private var isOneValue = false
 
-    /// Whether strings that look like numbers can be in the range, too. No filter of the range matches them.
+    init(lower: Operand?, upper: Operand?) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    init(equalTo value: Operand) {
+        self.init(lower: value, upper: value)
+        isOneValue = true
+    }
+
+    /// Whether strings that look like numbers can be in the range, too.
     var includesNumericStrings: Bool {
-        switch (lower, upper) {
-        case (nil, .number), (.number, .number): true
-        default: false
-        }
+        if case .number = upper { lower != .null && lower != .blob } else { false }
     }
 
-    /// A filter that matches every string that looks like a number: it begins with a space, a sign, a point or a digit.
-    static func numericStrings(in column: String) -> FilterExpression {
-        ColumnRange(column: column).between(.string("\t"), .string(":"))
+    /// The parts of an index's order that have every value in the range; they may have others. Nil if the index lacks
+    /// rows that can be in the range.
+    /// - Parameter content: What the column may have.
+    func intervals(_ index: TableIndex, _ content: IndexContent) -> [IndexInterval]? {
+        var intervals: [IndexInterval] = []
+        for part in parts(content) where content.contains(IndexContent(part.kind)) {
+            guard let interval = IndexInterval(part.kind, from: part.first, through: part.last, in: index) else {
+                return nil
+            }
+            intervals.append(interval)
+        }
+        return IndexInterval.joined(intervals)
     }
 
-    /// Filters that together match every row in the range; they may match others. Nil if there are none that an index
-    /// could narrow.
-    var filters: [FilterExpression]? {
-        if lower == .null || upper == .null { return [] }
-        switch (lower, upper) {
-        case (nil, .number(let upper)): return numbers(nil, upper)
-        case (.number(let lower), .number(let upper)): return numbers(lower, upper)
-        case (.text(let lower), .text(let upper)): return strings(lower, upper)
-        default: return nil
-        }
+    /// Values of one kind, of the store. Nil for the first or the last one of the kind.
+    private struct Part {
+        var kind: PlaceKind
+        var first: Value?
+        var last: Value?
+    }
+
+    private func parts(_ content: IndexContent) -> [Part] {
+        // Null is in no range, and no string of the store equals one that is not UTF-8.
+        if lower == .null || upper == .null || isOneValue && lower == .brokenText { return [] }
+        return numbers + strings(content) + bytes
     }
 
     /// Numbers, and the Booleans, which are 0 and 1.
-    private func numbers(_ lower: Operand.Number?, _ upper: Operand.Number) -> [FilterExpression] {
+    private var numbers: [Part] {
+        guard lower?.order ?? .number == .number else { return [] }
         let flags = [(false, 0.0), (true, 1.0)].filter { _, number in
-            number <= upper.rounded && number >= lower?.rounded ?? number
+            number >= lower?.number?.rounded ?? number && number <= upper?.number?.rounded ?? number
         }
-        return [between(lower?.value, upper.value)] + flags.map { flag, _ in between(.bool(flag), .bool(flag)) }
+        return flags.map { flag, _ in Part(kind: .bool, first: .bool(flag), last: .bool(flag)) }
+            + [Part(kind: .number, first: lower?.number?.value, last: upper?.number?.value)]
     }
 
-    private func strings(_ lower: String, _ upper: String) -> [FilterExpression]? {
-        // JSON begins with one of these. An index does not have it.
-        if ColumnRange.has(lower, upper, "[{") { return nil }
+    private func strings(_ content: IndexContent) -> [Part] {
+        guard lower?.order ?? .number <= .string else { return [] }
+        guard upper?.order ?? .blob >= .string else {
+            guard content.contains(.numericString) else { return [] }
+            return [ColumnRange.numericStrings]
+        }
+        var parts = [Part(kind: .string, first: lower?.text.map(Value.string), last: upper?.text.map(Value.string))]
+        if let dates = dates(content) { parts.append(dates) }
+        // JSON begins with one of these.
+        if mayBegin(with: "[") || mayBegin(with: "{") { parts.append(Part(kind: .structure)) }
+        return parts
+    }
+
+    /// Every string that looks like a number: it begins with a space, a sign, a point or a digit.
+    private static let numericStrings = Part(kind: .string, first: .string("\t"), last: .string(":"))
+
+    /// A part with every string that looks like a number.
+    static func numericStrings(_ index: TableIndex) -> [IndexInterval] {
+        [IndexInterval(.string, from: numericStrings.first, through: numericStrings.last, in: index)].compactMap { $0 }
+    }
+
+    private func dates(_ content: IndexContent) -> Part? {
+        let (first, last) = (lower?.text?.sqlMoment, upper?.text?.sqlMoment)
         // Dates have three decimals in SQL, and up to nine in the store.
-        if let first = lower.sqlMoment, let last = upper.sqlMoment {
-            return [between(.string(first.description), .string(last.nextMillisecond.description))]
+        let end = content.contains(.fineDate) ? last?.nextMillisecond : last
+        if isOneValue {
+            guard let first, let end, first.description == lower?.text else { return nil }
+            return Part(kind: .date, first: .date(first), last: .date(end))
         }
-        if lower != upper, ColumnRange.has(lower, upper, "0123456789") { return nil }
-        return [between(.string(lower), .string(upper))]
+        guard "0123456789".utf8.contains(where: mayBegin) else { return nil }
+        return Part(kind: .date, first: first.map(Value.date), last: end.map(Value.date))
     }
 
-    /// Whether a string that begins with one of some characters can be in a range.
-    private static func has(_ lower: String, _ upper: String, _ beginnings: String) -> Bool {
-        beginnings.utf8.contains { beginning in
-            lower.utf8.lexicographicallyPrecedes([beginning + 1]) && !upper.utf8.lexicographicallyPrecedes([beginning])
-        }
-    }
+    private var bytes: [Part] { upper?.order ?? .blob == .blob ? [Part(kind: .bytes)] : [] }
 
-    private func between(_ lower: Value?, _ upper: Value) -> FilterExpression {
-        let last = FilterExpression.compare(.lessOrEqual, .column([column]), .literal(upper))
-        guard let lower else { return last }
-        return .and(.compare(.greaterOrEqual, .column([column]), .literal(lower)), last)
+    private func mayBegin(with character: Unicode.Scalar) -> Bool { mayBegin(with: UInt8(ascii: character)) }
+
+    /// Whether a string that begins with a byte can be in the range.
+    private func mayBegin(with beginning: UInt8) -> Bool {
+        if let lower = lower?.text, !lower.utf8.lexicographicallyPrecedes([beginning + 1]) { return false }
+        guard let upper = upper?.text else { return true }
+        return !upper.utf8.lexicographicallyPrecedes([beginning])
     }
 }
 
 extension Operand {
-    /// The value at an end of a range of numbers or dates; nil if the end does not narrow the range. SQL rounds dates
-    /// down.
-    func bound(isUpper: Bool) -> Value? {
+    /// The order of values of different types in SQL.
+    fileprivate enum Order: Comparable {
+        case number, string, blob
+    }
+
+    fileprivate var order: Order {
         switch self {
-        case .number(let number): return number.value
-        case .text(let text):
-            guard let moment = text.sqlMoment else { return nil }
-            return .date(isUpper ? moment.nextMillisecond : moment)
-        case .null, .blob, .brokenText: return nil
+        case .null, .number: .number
+        case .text, .brokenText: .string
+        case .blob: .blob
         }
     }
+
+    fileprivate var number: Number? { if case .number(let number) = self { number } else { nil } }
+
+    fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 
 extension Timestamp {
@@ -87,9 +132,9 @@ extension Timestamp {
 }
 
 extension String {
-    /// The date that has this string in SQL, if there is one.
+    /// The date that has this string in SQL, or the first one whose string begins with it, as with a day.
     fileprivate var sqlMoment: Timestamp? {
-        guard let moment = Timestamp(self), moment.sqlForm.description == self else { return nil }
+        guard let moment = Timestamp(self)?.sqlForm, moment.description.utf8.starts(with: utf8) else { return nil }
         return moment
     }
 }

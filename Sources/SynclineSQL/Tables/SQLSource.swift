@@ -45,6 +45,18 @@ package struct SQLSource: Sendable {
         return found
     }
 
+    /// What each column of an index of a table has.
+    /// - Parameter place: The position of the index among those of the table.
+    func contents(of table: String, _ place: Int, _ index: TableIndex) throws(StateError) -> [IndexContent] {
+        let key = StoreFacts.IndexName(table: ExactString(table), place: place)
+        if let known = facts.known(at: reader.snapshot.commit).contents[key] { return known }
+        let found = try reader.contents(
+            table, index, isNumber: { NumericForm($0) != .none }, while: { !Task.isCancelled })
+        guard let found else { throw .failed(.queryCancelled) }
+        facts.add(at: reader.snapshot.commit) { $0.contents[key] = found }
+        return found
+    }
+
     /// The same store at another event.
     func at(_ other: UInt64) throws(SyncError) -> SQLSource {
         if other == event { return self }
@@ -65,6 +77,13 @@ final class StoreFacts: Sendable {
         /// The tables, by their names in SQL.
         var tables: [(name: String, stored: String)]?
         var columns: [ExactString: TableFacts] = [:]
+        var contents: [IndexName: [IndexContent]] = [:]
+    }
+
+    /// A table, and the position of an index among those of it.
+    struct IndexName: Hashable {
+        var table: ExactString
+        var place: Int
     }
 
     private let last = Mutex((commit: UInt64.max, known: Known()))

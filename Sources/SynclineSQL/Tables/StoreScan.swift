@@ -19,8 +19,8 @@ final class StoreScan: TableScan {
     @exclusivity(unchecked) private var finder: RowFinder?
     @exclusivity(unchecked) private var keys: [[UInt8]] = []
     @exclusivity(unchecked) private var nextKey = 0
-    /// Provides more keys.
-    @exclusivity(unchecked) private var walk: IndexWalk?
+    /// The entries of an index whose rows are looked up one by one, or that have all that is read.
+    @exclusivity(unchecked) private var indexCursor: IndexCursor?
     /// Nil unless only entries of an index are read.
     @exclusivity(unchecked) private var entries: IndexEntries?
     /// How often rows with one value were asked for without an index.
@@ -30,6 +30,10 @@ final class StoreScan: TableScan {
     private enum Source {
         case cursor(Unmanaged<RowCursor>)
         case entries(Unmanaged<IndexEntries>)
+        /// Entries of an index that have all that is read.
+        case covering(Unmanaged<IndexCursor>)
+        /// Entries of an index whose rows are looked up.
+        case index(Unmanaged<IndexCursor>)
     }
 
     init(_ table: StoreTable) {
@@ -40,24 +44,15 @@ final class StoreScan: TableScan {
     override var isAtEnd: Bool { row == nil }
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (row, entry, source, cursor, end, keys, nextKey, walk, entries) = (nil, nil, nil, nil, nil, [], 0, nil, nil)
+        (row, entry, source, cursor, end, keys, nextKey, indexCursor, entries) =
+            (nil, nil, nil, nil, nil, [], 0, nil, nil)
         do throws(StateError) {
             if plan.isList { return try beginList(plan.access, values.first) }
             switch plan.access {
             case .all: try beginAll(byID: plan.isOrdered)
             case .id: try beginID(values.first, byID: plan.isOrdered)
             case .idRange(let ends): try beginIDs(ends.of(values.map(Operand.init)), byID: plan.isOrdered)
-            case .index(let column, let ends):
-                let range = ends.of(values.map(Operand.init))
-                if let found = try table.keys(column, range) {
-                    try begin(keys: found)
-                } else if ends == .same, let value = range.lower {
-                    try beginMade(column, value)
-                } else {
-                    try beginAll()
-                }
-            case .walk(let column, let isBackward, let ends):
-                try beginWalk(column, isBackward, ends.of(values.map(Operand.init)))
+            case .index(let part): try beginIndex(part, values.map(Operand.init))
             case .entries(let column):
                 guard let found = try table.entries(column) else { throw .malformed("an index") }
                 (entries, source) = (found, .entries(.passUnretained(found)))
@@ -76,6 +71,14 @@ final class StoreScan: TableScan {
                 show(try cursor.borrowed { cursor throws(StateError) in try cursor.advance() })
             case .entries(let entries):
                 show(try entries.borrowed { entries throws(StateError) in try entries.advance() })
+            case .covering(let cursor):
+                row = try cursor.borrowed { cursor throws(StateError) in
+                    try cursor.advance()
+                    return try cursor.row()
+                }
+            case .index(let cursor):
+                try cursor.borrowed { cursor throws(StateError) in try cursor.advance() }
+                try findEntry()
             case nil: try findNext()
             }
         } catch {
@@ -180,9 +183,9 @@ final class StoreScan: TableScan {
         case (.id, .text(let id)): return [RowKey.bytes(table.name, id, try table.reader.idComparison)]
         case (.id, .number): return try madeKeys(0, value)
         case (.id, _): return []
-        case (.index(let column, _), _):
-            if let found = try table.keys(column, (value, value)) { return found }
-            return try madeKeys(column, value)
+        case (.index(let part), _):
+            if let found = try table.keys(part, [value]) { return found }
+            return try madeKeys(part.columns[0], value)
         case (.made(let column), _): return try madeKeys(column, value)
         default: return nil
         }
@@ -192,17 +195,31 @@ final class StoreScan: TableScan {
         asked > 1 ? try table.index(on: column)?.keys(of: value) : nil
     }
 
-    private func beginWalk(
-        _ column: Int, _ isBackward: Bool, _ ends: (lower: Operand?, upper: Operand?)
-    ) throws(StateError) {
-        guard !(ends.lower == .null || ends.upper == .null),
-            var walk = try table.walk(column, isBackward: isBackward)
-        else { return }
-        if ends.lower != nil || ends.upper != nil {
-            walk.limit(from: ends.lower?.bound(isUpper: false), through: ends.upper?.bound(isUpper: true))
+    private func beginIndex(_ part: IndexPart, _ values: [Operand]) throws(StateError) {
+        if !part.isCovering, !part.isOrdered {
+            if let found = try table.keys(part, values) { return try begin(keys: found) }
+            if part.equal > 0, let value = values.first { return try beginMade(part.columns[0], value) }
+            return try beginAll()
         }
-        self.walk = walk
-        try findNext()
+        // Only an index that has all rows covers a statement or has an order.
+        guard let found = try table.cursor(part, values) else { throw .malformed("an index") }
+        indexCursor = found
+        if part.isCovering {
+            source = .covering(.passUnretained(found))
+            row = try found.row()
+        } else {
+            source = .index(.passUnretained(found))
+            try findEntry()
+        }
+    }
+
+    /// Finds the row of the current entry, or of the first one after it that has one.
+    private func findEntry() throws(StateError) {
+        row = nil
+        while row == nil, let cursor = indexCursor, let id = cursor.id {
+            row = try rowFinder().row(formAndID: id)
+            if row == nil { try cursor.advance() }
+        }
     }
 
     private func begin(keys: [[UInt8]]) throws(StateError) {
@@ -213,10 +230,7 @@ final class StoreScan: TableScan {
     private func findNext() throws(StateError) {
         row = nil
         while row == nil {
-            if nextKey == keys.count {
-                guard let more = try walk?.next(), !more.isEmpty else { return }
-                (keys, nextKey) = (more, 0)
-            }
+            if nextKey == keys.count { return }
             row = try rowFinder().row(key: keys[nextKey])
             nextKey += 1
         }

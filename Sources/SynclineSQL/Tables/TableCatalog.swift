@@ -36,7 +36,7 @@ final class TableCatalog {
             throw SyncError(.internalError, "the table \(key) does not exist")
         }
         return try mapErrors { () throws(StateError) in
-            StoreTable(source.reader, name: stored, try source.facts(of: stored))
+            StoreTable(source, name: stored, try source.facts(of: stored))
         }
     }
 
