@@ -144,6 +144,7 @@ final class StoreTable: VirtualTable {
     /// Whether the first column of an index has many strings that look like numbers. Each search for a number would read
     /// their rows again.
     private func hasManyNumericStrings(_ place: Int) throws(StateError) -> Bool {
+        guard known.indexes[place].content[0].contains(.numericString) else { return false }
         if let isKnown = manyNumericStrings[place] { return isKnown }
         let index = facts.indexes[place]
         let strings = index.ranges(name, [ColumnRange.numericStrings(index)])
