@@ -109,21 +109,25 @@ struct ScanFacts: Hashable {
         part.isOrdered = isBackward != nil && (isWalk || part.equal > 0 || part.isCovering)
         part.isBackward = part.isOrdered && isBackward == true
         guard !used.isEmpty || part.isCovering || part.isOrdered else { return nil }
-        var rows = rows(equal: part.equal) * part.ends.share
-        var cost = part.isCovering ? 1 + rows * 0.9 : min(1 + rows * 2, size * 0.99)
-        if part.isOrdered, isWalk { (cost, rows) = (min(cost, 50), min(rows, 25)) }
-        return ScanPlan(
-            access: .index(part), used: used, isOrdered: part.isOrdered, cost: cost, rows: rows)
+        return plan(part, used, isWalk: part.isOrdered && isWalk)
     }
 
     /// A plan for a list of values of the first column of an index.
     private func plan(list place: Int, _ part: IndexPart) -> ScanPlan {
         var part = part
         part.equal = 1
-        let rows = rows(equal: 1)
-        var plan = ScanPlan(access: .index(part), used: [place], cost: 1 + 2 * rows, rows: rows)
+        var plan = plan(part, [place], isWalk: false)
         plan.takeList(of: size)
         return plan
+    }
+
+    /// - Parameter isWalk: Whether only the first rows are read.
+    private func plan(_ part: IndexPart, _ used: [Int], isWalk: Bool) -> ScanPlan {
+        let rows = rows(equal: part.equal) * part.ends.share
+        let cost = part.isCovering ? 1 + rows * 0.9 : min(1 + rows * 2, size * 0.99)
+        return ScanPlan(
+            access: .index(part), used: used, isOrdered: part.isOrdered, cost: isWalk ? min(cost, 50) : cost,
+            rows: isWalk ? min(rows, 25) : rows)
     }
 
     /// How often a value occurs is not known: in a large table more often than in a small one.
