@@ -53,6 +53,12 @@ import Testing
         #expect(constant.rows > joined.rows && constant.cost > joined.cost)
     }
 
+    @Test func `fewer rows are expected of all rows if a condition equals a constant, in the order of ids, too`() {
+        let condition = PlanRequest.Condition(column: 1, comparison: .equal, isConstant: true)
+        let found = plan([condition], [.init(column: 0)])
+        #expect(found.access == .all && found.isOrdered && found.rows < plan([], [.init(column: 0)]).rows)
+    }
+
     @Test func `a list of values is looked up, in no order`() {
         let list = PlanRequest.Condition(column: 0, comparison: .equal, isList: true)
         let found = plan([list], [.init(column: 0)])

@@ -16,7 +16,10 @@ struct ScanFacts: Hashable {
 
     /// The cheapest plan.
     func plan(_ request: PlanRequest) -> ScanPlan {
-        var plans = [inOrderOfIDs(ScanPlan(access: .all, cost: size, rows: size), request)]
+        // SQLite leaves it to the table to estimate how many rows satisfy a condition that finds none of them.
+        let isFiltered = request.conditions.contains { $0?.comparison == .equal && $0?.isConstant == true }
+        let all = ScanPlan(access: .all, cost: size, rows: isFiltered ? size / 8 : size)
+        var plans = [inOrderOfIDs(all, request)]
         for (place, condition) in request.conditions.enumerated() {
             guard let condition, var found = plan(condition, place, request) else { continue }
             if condition.isList { found.takeList(of: size) }
