@@ -49,20 +49,23 @@ package enum ValueDecoder {
     static func decodeAny<Model: Decodable>(
         _ type: Model.Type, _ value: Value, _ origin: Origin, path: [any CodingKey]
     ) throws -> Model {
-        let special: Any?
-        switch type {
-        case is Date.Type: special = date(value)
-        case is Data.Type: special = data(value)
-        case is UUID.Type: special = text(value).flatMap { UUID(uuidString: $0) }
-        case is Decimal.Type: special = decimal(value)
-        case is URL.Type: special = text(value).flatMap { URL(string: $0) }
-        case is Value.Type: special = value
-        default: return try Model(from: Source(value: value, origin: origin, codingPath: path))
+        guard let special = special(type, value) else {
+            return try Model(from: Source(value: value, origin: origin, parentPath: path))
         }
         guard let model = special as? Model else {
             throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
         }
         return model
+    }
+
+    /// What a value is as a type that decodes in a way of its own: nil within it if it does not fit, nil for other types.
+    private static func special(_ type: any Decodable.Type, _ value: Value) -> Any?? {
+        if type == Date.self { return .some(date(value)) }
+        if type == Data.self { return .some(data(value)) }
+        if type == UUID.self { return .some(text(value).flatMap { UUID(uuidString: $0) }) }
+        if type == Decimal.self { return .some(decimal(value)) }
+        if type == URL.self { return .some(text(value).flatMap { URL(string: $0) }) }
+        return type == Value.self ? .some(value) : nil
     }
 
     private static func text(_ value: Value) -> String? {
@@ -101,8 +104,12 @@ package enum ValueDecoder {
 private struct Source: Decoder {
     let value: Value
     let origin: ValueDecoder.Origin
-    let codingPath: [any CodingKey]
-    let userInfo: [CodingUserInfoKey: Any] = [:]
+    let parentPath: [any CodingKey]
+    /// The key of the value in its parent; nil if it has none.
+    var key: (any CodingKey)?
+
+    var codingPath: [any CodingKey] { key.map { parentPath + [$0] } ?? parentPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// The value, read from JSON if it is an array or an object in a string.
     private var nested: Value {
@@ -175,29 +182,42 @@ extension Source: SingleValueDecodingContainer {
 }
 
 private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let members: [String: Value]
+    private let members: [Value.Member]
+    /// The members by name, if there are many.
+    private let byName: [String: Value]?
     private let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
 
     init(_ members: [Value.Member], _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
-        var byName: [String: Value] = [:]
-        for member in members { byName[member.name] = member.value }
-        self.members = byName
+        self.members = members
+        byName = members.count > 32 ? Dictionary(members.map { ($0.name, $0.value) }) { $1 } : nil
         self.origin = origin
         codingPath = path
     }
 
-    var allKeys: [Key] { members.keys.compactMap { Key(stringValue: $0) } }
-    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+    private func value(_ name: String) -> Value? { byName.map { $0[name] } ?? members[member: name] }
 
-    private func source(_ key: any CodingKey) throws -> Source {
-        guard let value = members[key.stringValue] else {
-            throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
-        }
-        return Source(value: value, origin: origin, codingPath: codingPath + [key])
+    var allKeys: [Key] {
+        (byName.map { Array($0.keys) } ?? Array(Set(members.map(\.name)))).compactMap { Key(stringValue: $0) }
     }
 
-    func decodeNil(forKey key: Key) throws -> Bool { members[key.stringValue]?.isNull ?? true }
+    func contains(_ key: Key) -> Bool { value(key.stringValue) != nil }
+
+    private func source(_ key: any CodingKey) throws -> Source {
+        guard let value = value(key.stringValue) else {
+            throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
+        }
+        return Source(value: value, origin: origin, parentPath: codingPath, key: key)
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool { value(key.stringValue)?.isNull ?? true }
+
+    // The generic function does the same for each type, and takes longer.
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source(key).decode(type) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source(key).decode(type) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source(key).decode(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source(key).decode(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source(key).decode(type) }
 
     func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model {
         try source(key).decode(type)
@@ -231,7 +251,7 @@ private struct UnkeyedSource: UnkeyedDecodingContainer {
                 Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
         defer { currentIndex += 1 }
-        return Source(value: elements[currentIndex], origin: origin, codingPath: codingPath)
+        return Source(value: elements[currentIndex], origin: origin, parentPath: codingPath)
     }
 
     mutating func decodeNil() throws -> Bool {
