@@ -8,8 +8,8 @@ struct BackwardStateCursor {
     private let layers: [LayerCursor]
     private var current: LayerCursor?
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
-    var key: Bytes? { current?.key }
-    var value: Bytes? { current?.value }
+    private(set) var key: Bytes?
+    private(set) var value: Bytes?
 
     /// Begins at the last entry before a key.
     init(_ snapshot: StateSnapshot, before end: Bytes) throws(StateError) {
@@ -24,14 +24,15 @@ struct BackwardStateCursor {
 
     /// Finds the largest key that was not removed.
     private mutating func settle() throws(StateError) {
-        current = try largest()
-        while let layer = current, layer.value == nil {
-            try layer.advance()
-            current = try largest()
+        while let largest = try BackwardStateCursor.largest(layers) {
+            (current, key, value) = (largest, largest.key, largest.value)
+            if value != nil { return }
+            try largest.advance()
         }
+        (current, key, value) = (nil, nil, nil)
     }
 
-    private static func layers(of snapshot: StateSnapshot, before end: Bytes) throws(StateError) -> [LayerCursor] {
+    fileprivate static func layers(of snapshot: StateSnapshot, before end: Bytes) throws(StateError) -> [LayerCursor] {
         let (layers, commit) = (snapshot.layers, snapshot.commit)
         var all: [LayerCursor] = []
         if !layers.active.isEmpty { all.append(MemoryTable.BackwardCursor(layers.active, at: commit, before: end)) }
@@ -45,7 +46,7 @@ struct BackwardStateCursor {
     }
 
     /// Returns the layer with the largest key. Layers that have an older value of the same key move past it.
-    private func largest() throws(StateError) -> LayerCursor? {
+    static func largest(_ layers: [LayerCursor]) throws(StateError) -> LayerCursor? {
         var found: LayerCursor?
         for layer in layers {
             guard let key = layer.key else { continue }
@@ -65,10 +66,13 @@ extension StateSnapshot {
     func forEachBackward(
         from start: [UInt8], before end: [UInt8], _ body: (Bytes, Bytes) throws(StateError) -> Bool
     ) throws(StateError) {
-        var place = try end.withBytes { end throws(StateError) in try BackwardStateCursor(self, before: end) }
-        while let key = place.key, let value = place.value, start.withBytes({ key.compare($0) >= 0 }) {
-            guard try body(key, value) else { return }
-            try place.advance()
+        let layers = try end.withBytes { end throws(StateError) in
+            try BackwardStateCursor.layers(of: self, before: end)
+        }
+        while let largest = try BackwardStateCursor.largest(layers), let key = largest.key {
+            guard start.withBytes({ key.compare($0) >= 0 }) else { return }
+            if let value = largest.value { guard try body(key, value) else { return } }
+            try largest.advance()
         }
     }
 }
