@@ -31,11 +31,18 @@ struct SQLBench {
         for question in SQLQuestion.all where options.statements?.contains(question.name) ?? true {
             show(
                 try await measure(question.name, question.text, peers) {
-                    try await database.sql(question.text).map { $0.values.map(SQLBench.text) }
+                    try await database.sql(question.text)
+                } texts: { rows in
+                    rows.map { $0.values.map(SQLBench.text) }
                 })
         }
         for question in TypedQuestion.all where options.statements?.contains(question.name) ?? true {
-            show(try await measure(question.name, question.text, peers) { try await question.answer(database) })
+            show(
+                try await measure(question.name, question.text, peers) {
+                    try await question.answer(database)
+                } texts: { texts in
+                    texts()
+                })
         }
         if options.statements == nil { try await search(database, peers, show) }
         try await database.close()
@@ -51,15 +58,20 @@ struct SQLBench {
             + "order by words.rank, t.id limit 50"
         show(
             try await measure("full text, 50 of all matches", native, peers.filter(\.hasWords)) {
-                try await search.search("item", TextQuery("w7", lastIsPrefix: false)).map { [$0.row.id] }
+                try await search.search("item", TextQuery("w7", lastIsPrefix: false))
+            } texts: { matches in
+                matches.map { [$0.row.id] }
             })
     }
 
     /// How long a statement is run at least, by all together.
     private static let leastTime: UInt64 = 400_000_000
 
-    private func measure(
-        _ name: String, _ statement: String, _ peers: [NativeTables], _ ours: () async throws -> [[String]]
+    /// - Parameter texts: The values of an answer as strings, to compare them. It is not timed: both sides are timed until
+    ///   they have a value for each column of each row.
+    private func measure<Answer>(
+        _ name: String, _ statement: String, _ peers: [NativeTables], _ ours: () async throws -> Answer,
+        texts: (Answer) -> [[String]]
     ) async throws -> SQLMeasurement {
         var times: [Double] = []
         var peerTimes = peers.map { _ in [Double]() }
@@ -69,8 +81,9 @@ struct SQLBench {
         while round <= options.rounds || spent < Double(SQLBench.leastTime) / 1e6 && round <= 1000 {
             defer { round += 1 }
             let start = monotonicNanoseconds()
-            let found = try await ours()
+            let answer = try await ours()
             let time = Double(monotonicNanoseconds() - start) / 1e6
+            let found = texts(answer)
             rows = found.count
             spent += time
             if round > 0 { times.append(time) }

@@ -43,15 +43,17 @@ struct SQLQuestion {
 struct TypedQuestion: Sendable {
     let name: String
     let text: String
-    let answer: @Sendable (SyncDatabase) async throws -> [[String]]
+    /// Asks it, and returns a function that makes strings of the answer.
+    let answer: @Sendable (SyncDatabase) async throws -> () -> [[String]]
 
     static let all = [
         TypedQuestion(
             name: "relation, 50 items with lists",
             text: "select i.id, l.name from item i left join list l on l.id = i.list order by i.due desc, i.id limit 50"
         ) { database in
-            try await database.table(SQLItem.self).order(by: \.due, .descending).top(50).with(SQLItem.listed).get()
-                .map { [$0.id, $1?.name ?? "null"] }
+            let pairs = try await database.table(SQLItem.self).order(by: \.due, .descending).top(50)
+                .with(SQLItem.listed).get()
+            return { pairs.map { [$0.id, $1?.name ?? "null"] } }
         },
         TypedQuestion(
             name: "relation, 20 lists with items",
@@ -59,22 +61,23 @@ struct TypedQuestion: Sendable {
                 + "join item i on i.list = l.id order by l.name, i.due, i.id"
         ) { database in
             let items = database.table(SQLItem.self).order(by: \.due)
-            return try await database.table(SQLList.self).order(by: \.name).top(20)
-                .with(all: SQLItem.listed, from: items).get().flatMap { list, items in items.map { [list.id, $0.id] } }
+            let lists = try await database.table(SQLList.self).order(by: \.name).top(20)
+                .with(all: SQLItem.listed, from: items).get()
+            return { lists.flatMap { list, items in items.map { [list.id, $0.id] } } }
         },
         TypedQuestion(
             name: "grouped by list, typed",
             text: "select list, count(*), sum(due) from item group by list order by list"
         ) { database in
             let groups = try await database.table(SQLItem.self).grouped(by: \.list).compute(.count, .sum(\.due))
-            return groups.map { [$0.key, "\($0.value.0)", "\($0.value.1)"] }.sorted { $0[0] < $1[0] }
+            return { groups.map { [$0.key, "\($0.value.0)", "\($0.value.1)"] }.sorted { $0[0] < $1[0] } }
         },
         TypedQuestion(
             name: "count, sum and max, typed", text: "select count(*), sum(due), max(due) from item where done = 1"
         ) { database in
             let (count, sum, latest) = try await database.table(SQLItem.self).where { $0.done == 1 }
                 .compute(.count, .sum(\.due), .max(\.due))
-            return [["\(count)", "\(sum)", latest.map { "\($0)" } ?? "null"]]
+            return { [["\(count)", "\(sum)", latest.map { "\($0)" } ?? "null"]] }
         },
     ]
 }
