@@ -41,9 +41,9 @@ import Testing
 
     @Test(arguments: [
         ("delete from todoitem", "Change rows with"), ("attach 'x.db' as x", "Make a mirror"),
-        ("pragma table_info(todoitem)", "from syncline_tables"), ("begin", "reads one moment"),
-        ("select load_extension('x.so')", "the functions that SQLite itself has"),
-        ("create table x (a)", "as soon as a row has it"),
+        ("pragma table_info(todoitem)", "from syncline_tables"), ("begin", "at the same moment"),
+        ("select load_extension('x.so')", "built-in functions"),
+        ("create table x (a)", "are created when a row"),
     ])
     func `a refused statement says what to do instead`(statement: String, words: String) async throws {
         await expect(try await store(), statement, .invalidQuery, words)

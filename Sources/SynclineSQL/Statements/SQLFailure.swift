@@ -21,7 +21,7 @@ enum SQLFailure {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: return nil
         case SQLITE_FUNCTION:
             guard second?.lowercased() == "load_extension" else { return nil }
-            return refused("load an extension", hint: "Use the functions that SQLite itself has.")
+            return refused("load an extension", hint: "Use SQLite's built-in functions.")
         // SQLite asks this when it connects to a virtual table. A statement that does it fails for another reason.
         case SQLITE_INSERT where first == "sqlite_master", SQLITE_UPDATE where first == "sqlite_master": return nil
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
@@ -32,7 +32,8 @@ enum SQLFailure {
                 "run the pragma\(first.map { " \($0)" } ?? "")",
                 hint: "`select name, columns from syncline_tables` lists the tables and their columns.")
         case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
-            return refused("control a transaction", hint: "A statement reads one moment without one.")
+            return refused(
+                "control a transaction", hint: "Leave it out: a statement reads all its tables at the same moment.")
         case SQLITE_ATTACH, SQLITE_DETACH:
             return refused(
                 "attach or detach a database",
@@ -42,7 +43,7 @@ enum SQLFailure {
     }
 
     private static var changedSchema: SyncError {
-        refused("change the schema", hint: "A table or a column is there as soon as a row has it.")
+        refused("change the schema", hint: "Tables and columns are created when a row that has them is inserted.")
     }
 
     /// An error that SQLite reports.

@@ -16,7 +16,7 @@ struct ScanFacts: Hashable {
 
     /// The cheapest plan.
     func plan(_ request: PlanRequest) -> ScanPlan {
-        // SQLite leaves it to the table to estimate how many rows satisfy a condition that finds none of them.
+        // SQLite does not estimate how many rows of a virtual table satisfy a condition that the scan does not use.
         let isFiltered = request.conditions.contains { $0?.comparison == .equal && $0?.isConstant == true }
         let all = ScanPlan(access: .all, cost: size, rows: isFiltered ? size / 8 : size)
         var plans = [inOrderOfIDs(all, request)]
