@@ -27,6 +27,10 @@ private struct Place: Codable, Equatable, Sendable {
     var number: Int
 }
 
+private struct Measures: Codable, Equatable, Sendable {
+    var values: [String: Int]
+}
+
 private struct Finding: SyncModel {
     var id = UUID().uuidString
     var colour = Colour.red
@@ -91,6 +95,16 @@ private struct Keyed: SyncModel {
 @Suite struct ModelStories {
     private func database() async throws -> SyncDatabase {
         try await SyncDatabase.open(MemoryStorage(), .test())
+    }
+
+    @Test(arguments: [0, 1, 32, 33, 500])
+    func `an object of any size decodes, and of two members with one name the last counts`(count: Int) throws {
+        var members = (0..<count).map { Value.Member("k\($0)", .integer(Int64($0))) }
+        if count > 1 { members.insert(.init("k\(count - 1)", .string("not this one")), at: 0) }
+        let object = Value.object([.init("values", .object(members))])
+        let expected = Dictionary(uniqueKeysWithValues: (0..<count).map { ("k\($0)", $0) })
+        #expect(try ValueDecoder.decode(Measures.self, from: object).values == expected)
+        #expect(throws: SyncError.self) { try ValueDecoder.decode(Measures.self, from: .object(members)) }
     }
 
     @Test func `every property of a model is a column, whatever its type`() async throws {
