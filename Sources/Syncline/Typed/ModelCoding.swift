@@ -6,10 +6,11 @@ import SynclineGround
 enum ModelCoding<Model: SyncModel> {
     /// Decodes a row of a table.
     static func decode(_ row: StoredRow, table: String) throws(SyncError) -> Model {
+        let rowID = row.id
         do throws(SyncError) {
-            let id = Value.Member("id", try Model.ID.encoded(rowID: row.id))
+            let id = Value.Member("id", try Model.ID.encoded(rowID: rowID))
             let model = try ValueDecoder.decode(Model.self, from: .object([id] + row.columns.members))
-            guard model.id.rowIDs.contains(row.id) else {
+            guard model.id.rowIDs.contains(rowID) else {
                 throw SyncError(
                     .invalidItem, "id: the model's id is not the id of the row",
                     hint: "A model's id is the column \"id\", or one with the same value.")
@@ -17,7 +18,7 @@ enum ModelCoding<Model: SyncModel> {
             return model
         } catch {
             var named = error
-            named.address = "\(table)/\(row.id)"
+            named.address = "\(table)/\(rowID)"
             throw named
         }
     }

@@ -9,6 +9,15 @@ struct UUIDDigits: Hashable {
     let second: UInt64
     let isUpper: Bool
 
+    init(first: UInt64, second: UInt64, isUpper: Bool) {
+        (self.first, self.second, self.isUpper) = (first, second, isUpper)
+    }
+
+    /// The 36 characters.
+    var text: String {
+        withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { TextForm.text(ofUUID: $0, isUpper: isUpper) }
+    }
+
     /// Reads 36 characters.
     init?(_ utf8: UnsafeRawBufferPointer) {
         func half(_ offset: Int) -> UInt64 {

@@ -81,13 +81,13 @@ extension ListDifference where Row == StoredRow {
     /// Returns the places of the most rows that have the same order in both results.
     private static func staying(from old: [StoredRow], to new: [StoredRow]) -> [Place] {
         let shared = min(old.count, new.count)
-        func haveSameID(_ left: Int, _ right: Int) -> Bool { old[left].id.hasSameBytes(as: new[right].id) }
+        func haveSameID(_ left: Int, _ right: Int) -> Bool { old[left].compactID == new[right].compactID }
         let start = (0..<shared).first { !haveSameID($0, $0) } ?? shared
         let end =
             (0..<shared - start).first { !haveSameID(old.count - 1 - $0, new.count - 1 - $0) } ?? shared - start
-        let known = Dictionary((start..<old.count - end).map { (ExactString(old[$0].id), $0) }) { first, _ in first }
+        let known = Dictionary((start..<old.count - end).map { (old[$0].compactID, $0) }) { first, _ in first }
         let common = (start..<new.count - end).compactMap { index in
-            known[ExactString(new[index].id)].map { Place(old: $0, new: index) }
+            known[new[index].compactID].map { Place(old: $0, new: index) }
         }
         return (0..<start).map { Place(old: $0, new: $0) } + longestRising(common)
             + (0..<end).reversed().map { Place(old: old.count - 1 - $0, new: new.count - 1 - $0) }

@@ -180,6 +180,6 @@ extension StoredRow {
         for name in names where name != "id" {
             if let value = columns[name] { builder.set(name, value) }
         }
-        return StoredRow(id: id, columns: builder.row)
+        return StoredRow(compactID, columns: builder.row)
     }
 }

@@ -48,8 +48,8 @@ struct ResultRows: ~Copyable {
     }
 
     private mutating func decoded(_ sight: EncodedRowView) throws(StateError) -> StoredRow {
-        guard let columns = try selection?.row(sight) else { return sight.stored }
-        return StoredRow(id: sight.id, columns: columns)
+        let columns = try selection?.row(sight) ?? sight.row
+        return StoredRow(sight.compactID, columns: columns)
     }
 
     /// Whether all rows are decoded as they come.
@@ -57,7 +57,7 @@ struct ResultRows: ~Copyable {
 
     /// The rows of the result, and the place of the last one, if all rows are decoded.
     mutating func finish() -> (rows: [StoredRow], end: RowQuery.Place?) {
-        if hasForms { rows.sort { Value.compare(.string($0.id), .string($1.id)) == .less } }
+        if hasForms { rows.sortByID() }
         if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
         return (rows, rows.last.map { RowQuery.Place(values: [], id: $0.id) })
     }

@@ -113,7 +113,7 @@ package final class RowCursor {
     private func idText(at place: StateCursor) throws(StateError) -> [UInt8] {
         guard let key = place.key else { return [] }
         do throws(MalformedBytes) {
-            return Array(try RowKey.id(in: key, skipping: prefix.count).utf8)
+            return Array(try RowKey.id(in: key, skipping: prefix.count).text.utf8)
         } catch {
             throw .malformed("a row's key")
         }

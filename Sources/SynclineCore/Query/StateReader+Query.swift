@@ -45,7 +45,8 @@ extension StateReader {
             }
         }
         // Only the rows whose ids have one form come in the order of their ids.
-        return rows.sorted { Value.compare(.string($0.id), .string($1.id)) == .less }
+        rows.sortByID()
+        return rows
     }
 
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
@@ -58,5 +59,5 @@ extension StateReader {
 
 extension EncodedRowView {
     /// The row with all its columns.
-    var stored: StoredRow { StoredRow(id: id, columns: row) }
+    var stored: StoredRow { StoredRow(compactID, columns: row) }
 }

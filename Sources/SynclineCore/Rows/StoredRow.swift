@@ -2,15 +2,31 @@
 
 /// A row with its id.
 public struct StoredRow: Hashable, Sendable {
-    /// The row's id.
-    public var id: String
+    package private(set) var compactID: CompactID
     /// Its columns, without the id.
     public var columns: Row
 
     /// Makes a row.
     public init(id: String, columns: Row) {
-        self.id = id
+        self.init(CompactID(id), columns: columns)
+    }
+
+    init(_ id: CompactID, columns: Row) {
+        compactID = id
         self.columns = columns
+    }
+
+    /// The row's id. A string of a UUID is made each time, so keep it if you need it often.
+    public var id: String {
+        get { compactID.text }
+        set { compactID = CompactID(newValue) }
+    }
+}
+
+extension [StoredRow] {
+    /// Sorts rows as their ids sort.
+    mutating func sortByID() {
+        self = map { (id: Value.string($0.id), row: $0) }.sorted { Value.compare($0.id, $1.id) == .less }.map(\.row)
     }
 }
 

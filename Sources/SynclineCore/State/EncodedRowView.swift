@@ -42,10 +42,12 @@ package struct EncodedRowView: FilterSubject {
         }
     }
 
-    package var id: String {
+    package var id: String { compactID.text }
+
+    var compactID: CompactID {
         switch name {
-        case .text(let id): String(decoding: id, as: UTF8.self)
-        case .key(let key, let prefix): (try? RowKey.id(in: key, skipping: prefix)) ?? ""
+        case .text(let id): CompactID(String(decoding: id, as: UTF8.self))
+        case .key(let key, let prefix): (try? RowKey.id(in: key, skipping: prefix)) ?? CompactID("")
         }
     }
 
@@ -119,6 +121,15 @@ package struct EncodedRowView: FilterSubject {
         return shared.merged(with: local.row)
     }
 
+    /// The whole row, copied, if it has these columns in this order.
+    @inline(__always)
+    func row(ofOnly shape: RowShape) -> Row? {
+        guard local == nil, over == nil, let under,
+            under.reference.toOpaque() == Unmanaged.passUnretained(shape).toOpaque()
+        else { return nil }
+        return Row(shape: shape, bytes: [UInt8](under.bytes))
+    }
+
     private var shared: Row {
         guard let over else { return under?.row ?? .empty }
         guard let under else { return over.row }
@@ -151,14 +162,9 @@ extension RowKey {
     }
 
     /// The id in a row's key, after the part with its table.
-    static func id(in key: UnsafeRawBufferPointer, skipping prefix: Int) throws(MalformedBytes) -> String {
+    static func id(in key: UnsafeRawBufferPointer, skipping prefix: Int) throws(MalformedBytes) -> CompactID {
         var reader = ByteReader(key)
         try reader.skip(prefix)
-        switch try reader.byte() {
-        case 1: return TextForm.text(ofUUID: try reader.take(16), isUpper: false)
-        case 2: return TextForm.text(ofUUID: try reader.take(16), isUpper: true)
-        case 3: return String(decoding: reader.rest, as: UTF8.self)
-        default: throw MalformedBytes()
-        }
+        return try CompactID(&reader)
     }
 }

@@ -39,7 +39,7 @@ package struct RowKey: Hashable, Sendable {
     package init(_ key: UnsafeRawBufferPointer) throws(MalformedBytes) {
         guard key.first == Keyspace.rows, let end = key.dropFirst().firstIndex(of: 0) else { throw MalformedBytes() }
         table = String(decoding: UnsafeRawBufferPointer(rebasing: key[1..<end]), as: UTF8.self)
-        id = try RowKey.id(in: key, skipping: end + 1)
+        id = try RowKey.id(in: key, skipping: end + 1).text
     }
 }
 

@@ -7,6 +7,8 @@ struct DateScanner {
     var index = 0
 
     mutating func timestamp() -> Timestamp? {
+        // Most strings are no dates, and end here.
+        guard bytes.count - index >= 10, bytes[index + 4] == UInt8(ascii: "-") else { return nil }
         guard let year = number(4), skip("-"), let month = number(2), skip("-"), let day = number(2) else { return nil }
         let date = CivilDate(year: year, month: month, day: day)
         if index == bytes.count {
