@@ -55,10 +55,10 @@ import Testing
         says("costs \(Format.frameOverhead) bytes")
         let kinds: [(FrameKind, String)] = [
             (.data, "data"), (.session, "session"), (.dictionary, "dictionary"), (.block, "block"), (.index, "index"),
-            (.seal, "seal"), (.hole, "hole"), (.fragment, "fragment"),
+            (.seal, "seal"), (.hole, "hole"), (.fragment, "fragment"), (.filler, "filler"),
         ]
         for (kind, name) in kinds { says("| \(kind.rawValue) | \(name) |") }
-        says("| \(FrameKind.ignorable) … 255 |")
+        says("| \(FrameKind.ignorable + 1) … 255 |")
     }
 
     // MARK: - Worked bytes

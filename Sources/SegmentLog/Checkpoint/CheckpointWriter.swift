@@ -62,11 +62,25 @@ public struct CheckpointWriter: ~Copyable {
         guard block.count <= Format.frameRawLimit else {
             throw LogError(.invalidArgument, "a block of \(block.count) bytes is larger than \(Format.frameRawLimit)")
         }
+        fillPage(before: FrameHeader.frameLength(stored: block.count))
         let address = BlockAddress(rawValue: tail.offset)
         // Blocks are read much more often than they are written, and one that is stored as it is needs no decoding.
         encode(.block, block, saving: max(1, block.count / 4))
         if buffer.count > 1 << 16 { try write() }
         return address
+    }
+
+    /// Begins another page of the file, if little of this one is left and the next block fits a page: reading a block
+    /// from two pages takes a third longer than from one.
+    private mutating func fillPage(before length: Int) {
+        let left = Format.page - Int(tail.offset % UInt64(Format.page))
+        let isLittle = (Format.frameOverhead...Format.page / 8).contains(left)
+        guard isLittle, length > left, length <= Format.page else { return }
+        var frame = FrameHeader(kind: .filler, firstSequence: tail.next)
+        frame.chain = tail.chain
+        let payload = [UInt8](repeating: Format.mask, count: left - Format.frameOverhead)
+        let filler = payload.withUnsafeBytes { encoder.encode(frame, payload: $0, compressed: false, into: buffer) }
+        tail.pass(over: filler)
     }
 
     private mutating func encode(

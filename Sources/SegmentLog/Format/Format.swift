@@ -39,6 +39,9 @@ package enum Format {
     package static let zeroRunLimit = 256
     package static let mask: UInt8 = 0xa5
 
+    /// What a system reads of a file at once, at least.
+    package static let page = 4096
+
     /// The fixed length of the frame at the end of a sealed segment.
     package static let sealFrameLength = frameOverhead + SealPayload.length
 }
@@ -53,6 +56,8 @@ package enum FrameKind: UInt8 {
     case seal = 7
     case hole = 9
     case fragment = 10
+    /// Bytes without meaning between the blocks of a checkpoint. Readers that do not know the kind skip it.
+    case filler = 128
 
     /// A reader may skip unknown kinds from here on.
     package static let ignorable: UInt8 = 128

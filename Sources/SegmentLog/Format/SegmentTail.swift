@@ -49,5 +49,11 @@ package struct SegmentTail: Hashable, Sendable {
         headerSum = crc32c(of: header.checksum, continuing: headerSum)
     }
 
+    /// Steps over a filler, which the index does not count.
+    mutating func pass(over filler: FrameHeader) {
+        offset += UInt64(filler.frameLength)
+        chain = filler.checksum
+    }
+
     package var expectation: FrameExpectation { FrameExpectation(chain: chain, sequence: next) }
 }

@@ -16,11 +16,20 @@ struct RunBlockWriter: ~Copyable {
     private(set) var firstKey: [UInt8] = []
     private(set) var count = 0
 
-    /// The size of the entries at which a block is closed.
-    static let target = 1 << 12
+    /// The size of the entries at which a block is closed. With the frame around it and the smallest filler, a block of
+    /// this size takes a page of 4 KiB.
+    static let target = 3984
     private static let partSize = 512
+    /// How many lines of memory a part takes.
+    static let partLines = 8
 
     var isFull: Bool { entries.count >= RunBlockWriter.target }
+
+    /// Whether another entry would make a block too large that is almost full.
+    func isFull(before key: Bytes, _ value: Bytes?) -> Bool {
+        let target = RunBlockWriter.target
+        return entries.count >= target - target / 8 && entries.count + 6 + key.count + (value?.count ?? 0) > target
+    }
 
     mutating func append(_ key: Bytes, _ value: Bytes?) {
         let beginsPart = entries.count >= parts.last.map { Int($0) + RunBlockWriter.partSize } ?? 0

@@ -37,6 +37,7 @@ package struct RunWriter: ~Copyable {
     private mutating func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ sink: Sink
     ) throws(StateError) {
+        if block.isFull(before: key, value) { try closeBlock(sink) }
         block.append(key, value)
         if KeyFilter.covers(key) { hashes.append(hash64(key)) }
         root.count += 1

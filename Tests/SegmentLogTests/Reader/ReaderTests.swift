@@ -151,6 +151,30 @@ struct ReaderTests {
         #expect(try TortureReader.read(storage).last == 60)
     }
 
+    @Test func `blocks that fit a page of the file are in one, once little of a page is left`() throws {
+        let storage = MemoryStorage()
+        let writer = try log(records: 5, on: storage)
+        var checkpoint = try CheckpointWriter.begin(for: writer, through: writer.lastSequence)
+        let blocks = (0..<400).map { record($0, size: 3870 + $0 * 31 % 110) }
+        var addresses: [BlockAddress] = []
+        for block in blocks {
+            addresses.append(try block.withUnsafeBytes { bytes throws(LogError) in try checkpoint.append(bytes) })
+        }
+        try checkpoint.finish(note: [])
+        let open = try #require(try Checkpoint.newest(try LogReader.open(storage)))
+        try open.verify()
+        #expect(try open.blocks() == addresses)
+        for (address, block) in zip(addresses, blocks) { #expect(try open.block(at: address) == block) }
+        let inTwo = zip(addresses, blocks).filter { address, block in
+            let end = address.rawValue + UInt64(FrameHeader.frameLength(stored: block.count))
+            return address.rawValue / 4096 != (end - 1) / 4096
+        }
+        #expect(inTwo.count < 80)
+        #expect(addresses.suffix(100).allSatisfy { $0.rawValue % 4096 == 0 })
+        // Versions that do not know the kind skip it.
+        #expect(FrameKind.filler.rawValue >= FrameKind.ignorable)
+    }
+
     @Test("Invariant 24: a checkpoint counts once it was read back, and a damaged one is never given out")
     func checkpoints() throws {
         let storage = MemoryStorage()
