@@ -1,5 +1,5 @@
-// Atomic access to a 64-bit word at an address. The order is one of the compiler's __ATOMIC constants. Callers
-// pass a constant, so each function becomes one instruction.
+// Instructions that Swift has no words for: atomic access to a 64-bit word at an address, and fetching memory ahead. The
+// order is one of the compiler's __ATOMIC constants. Callers pass a constant, so each function becomes one instruction.
 #ifndef CATOMICS_H
 #define CATOMICS_H
 
@@ -9,6 +9,11 @@
 // What Swift passes, because it does not see the constants of the compiler.
 _Static_assert(__ATOMIC_RELAXED == 0 && __ATOMIC_ACQUIRE == 2, "orders of loads");
 _Static_assert(__ATOMIC_RELEASE == 3 && __ATOMIC_ACQ_REL == 4, "orders of stores");
+
+/// Fetches the memory at an address, to be read soon.
+static inline __attribute__((always_inline)) void catomics_prefetch(const void *address) {
+    __builtin_prefetch(address);
+}
 
 /// Reads the word, relaxed or with acquire.
 static inline __attribute__((always_inline)) uint64_t catomics_load(const uint64_t *word, int order) {

@@ -10,11 +10,17 @@ package final class ByteBuffer {
     @exclusivity(unchecked) package private(set) var count = 0
 
     package init(capacity: Int) {
-        storage = .allocate(byteCount: max(64, capacity), alignment: 16)
+        storage = BlockMemory.allocate(byteCount: max(64, capacity))
     }
 
     deinit {
-        storage.deallocate()
+        BlockMemory.deallocate(storage)
+    }
+
+    /// Returns its memory, which the caller must free with `BlockMemory`, and has none of it left.
+    package func takeMemory() -> UnsafeMutableRawBufferPointer {
+        defer { (storage, count) = (UnsafeMutableRawBufferPointer(start: nil, count: 0), 0) }
+        return storage
     }
 
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
@@ -23,10 +29,9 @@ package final class ByteBuffer {
     /// Returns at least `length` bytes after the content, to be written and then claimed with `advance(by:)`.
     package func free(_ length: Int) -> UnsafeMutableRawBufferPointer {
         if storage.count - count < length {
-            let larger = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(storage.count * 2, count + length), alignment: 16)
+            let larger = BlockMemory.allocate(byteCount: max(storage.count * 2, count + length))
             larger.copyMemory(from: bytes)
-            storage.deallocate()
+            BlockMemory.deallocate(storage)
             storage = larger
         }
         return UnsafeMutableRawBufferPointer(rebasing: storage[count...])

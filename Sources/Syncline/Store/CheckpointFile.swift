@@ -159,7 +159,7 @@ struct CheckpointBlocks: BlockSource {
             let (bytes, memory) = try checkpoint.read(at: BlockAddress(rawValue: address), expecting: length)
             defer { extendLifetime(memory) }
             // If the length was not known, much more was read than the block, and a copy lets that go.
-            return memory.count > 2 * bytes.count + 256 ? RunBlock(bytes) : RunBlock(bytes, ownedBy: memory)
+            return memory.count > 2 * bytes.count + 256 ? RunBlock(bytes) : RunBlock(bytes, owning: memory.takeMemory())
         }
     }
 

@@ -74,6 +74,12 @@ final class IndexScan {
         pins += 1
     }
 
+    /// The id of a row, in the form that keys have, at the end of an entry's key.
+    func rowID(in key: Bytes) throws(StateError) -> Bytes {
+        if isPinned, isWhole { return Bytes(rebasing: key[pinnedPrefix.count...]) }
+        return try index.rowID(in: key, from: prefixLength)
+    }
+
     /// Whether each column has one value in all of it, so that its entries are in the order of the rows' keys.
     var isPinned: Bool { pins == index.columns.count }
 

@@ -11,9 +11,20 @@ package final class BlockCache: Sendable {
 
     private struct Slot {
         let place: Place
-        var block: RunBlock
+        let block: RunBlock
+        /// Where the block's bytes are, known without reading the object.
+        private let start: UnsafeRawPointer?
         /// Whether it was used since the hand last passed.
         var isUsed = false
+
+        init(_ block: RunBlock, at place: Place) {
+            (self.place, self.block, start) = (place, block, block.bytes.baseAddress)
+        }
+
+        func prefetch(lines: Int) {
+            UnsafeRawPointer(Unmanaged.passUnretained(block).toOpaque()).prefetch()
+            start?.prefetch(lines: lines)
+        }
     }
 
     private struct Content {
@@ -48,7 +59,7 @@ package final class BlockCache: Sendable {
 
         mutating func add(_ block: RunBlock, at place: Place) {
             self[place] = slots.count
-            slots.append(Slot(place: place, block: block))
+            slots.append(Slot(block, at: place))
         }
 
         /// Whether a block is not as large as many others together.
@@ -64,6 +75,8 @@ package final class BlockCache: Sendable {
         mutating func step() {
             if hand >= slots.count { hand = 0 }
             defer { hand += 1 }
+            // Freeing a block reads it.
+            if hand + 4 < slots.count { slots[hand + 4].prefetch(lines: 1) }
             let slot = slots[hand]
             guard !slot.isUsed else { return slots[hand].isUsed = false }
             size -= slot.block.bytes.count
@@ -100,9 +113,17 @@ package final class BlockCache: Sendable {
     /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
+    /// Fetches a number of lines of a block, if it is cached.
+    func prefetch(_ place: Place, lines: Int) {
+        content.withLock { content in
+            if let slot = content[place] { content.slots[slot].prefetch(lines: lines) }
+        }
+    }
+
     func block(at place: Place) -> RunBlock? {
         content.withLock { content in
             guard let slot = content[place] else { return nil }
+            content.slots[slot].prefetch(lines: 1)
             content.slots[slot].isUsed = true
             return content.slots[slot].block
         }
@@ -116,7 +137,7 @@ package final class BlockCache: Sendable {
             let known = content[place]
             if let known {
                 content.size -= content.slots[known].block.bytes.count
-                content.slots[known].block = block
+                content.slots[known] = Slot(block, at: place)
             }
             content.evict()
             if known == nil { content.add(block, at: place) }

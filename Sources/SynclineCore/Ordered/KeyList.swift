@@ -25,6 +25,24 @@ struct KeyList {
         }
     }
 
+    /// The same for several keys, or 0 if all are after one. Each step is made for all of them before the next one: so
+    /// the processor need not wait for what one of them reads, and guesses nothing.
+    func places(of keys: [Bytes]) -> [Int] {
+        var places = [Int](repeating: 0, count: keys.count)
+        var left = ends.count
+        self.keys.withBytes { list in
+            while left > 1 {
+                let half = left / 2
+                for index in keys.indices {
+                    let middle = places[index] + half
+                    places[index] = key(middle, of: list).compare(keys[index]) <= 0 ? middle : places[index]
+                }
+                left -= half
+            }
+        }
+        return places
+    }
+
     /// Compares a key of the list with another.
     func compare(_ place: Int, _ key: Bytes) -> Int {
         keys.withBytes { self.key(place, of: $0).compare(key) }

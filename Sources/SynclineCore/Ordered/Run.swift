@@ -87,7 +87,7 @@ package final class Run: Sendable {
         return !KeyFilter.covers(key) || filter.mayContain(hash: hash)
     }
 
-    private func cached(_ place: Int) -> BlockCache.Place { BlockCache.Place(run: number, block: place) }
+    private func cachePlace(_ place: Int) -> BlockCache.Place { BlockCache.Place(run: number, block: place) }
 
     /// Whether a merge left nothing of it.
     var isEmpty: Bool { index.addresses.isEmpty }
@@ -95,11 +95,24 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
+    /// The same for several keys.
+    func places(of keys: [Bytes]) -> [Int] { index.places(of: keys) }
+
+    /// Fetches the beginning of a block, if it is cached.
+    func prefetch(_ place: Int) { cache.prefetch(cachePlace(place), lines: 1) }
+
+    /// Returns a block to search, if it is cached.
+    func cached(_ place: Int) -> RunBlock? {
+        guard let block = cache.block(at: cachePlace(place)) else { return nil }
+        block.prefetchParts()
+        return block
+    }
+
     /// Reads a block of a scan from larger keys to smaller ones. It is cached if no other has to go for it.
     func block(_ place: Int) throws(StateError) -> RunBlock {
-        if let known = cache.block(at: cached(place)) { return known }
+        if let known = cache.block(at: cachePlace(place)) { return known }
         let block = try read(place)
-        cache.keepIfRoom(block, at: cached(place))
+        cache.keepIfRoom(block, at: cachePlace(place))
         return block
     }
 
@@ -112,13 +125,18 @@ package final class Run: Sendable {
         private var count = 1
 
         private static let most = 16
+        /// A block of the usual size.
+        private static let linesAhead = 66
 
         /// - Parameter keepsBlocks: False for a scan of runs that are about to be replaced.
         init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
 
         /// Returns a block, which is cached if no other has to go for it.
         mutating func block(_ place: Int, of run: Run) throws(StateError) -> RunBlock {
-            if let known = run.cache.block(at: run.cached(place)) { return known }
+            if let known = run.cache.block(at: run.cachePlace(place)) {
+                run.cache.prefetch(run.cachePlace(place + 1), lines: Scan.linesAhead)
+                return known
+            }
             if !(first..<first + ahead.count).contains(place) {
                 ahead = try run.read(from: place, count)
                 first = place
@@ -127,7 +145,7 @@ package final class Run: Sendable {
             let block = ahead[place - first]
             // A copy, because the memory of blocks that were read at once is freed at once.
             if keepsBlocks, run.cache.hasRoom(for: block) {
-                run.cache.keepIfRoom(RunBlock(block.bytes), at: run.cached(place))
+                run.cache.keepIfRoom(RunBlock(block.bytes), at: run.cachePlace(place))
             }
             return block
         }
@@ -135,9 +153,9 @@ package final class Run: Sendable {
 
     /// Returns a block to search for a key.
     func searchable(_ place: Int) throws(StateError) -> RunBlock {
-        if let known = cache.block(at: cached(place)) { return known }
+        if let known = cached(place) { return known }
         let block = try read(place)
-        cache.keep(block, at: cached(place))
+        cache.keep(block, at: cachePlace(place))
         return block
     }
 
@@ -165,11 +183,12 @@ package final class Run: Sendable {
     /// Looks up a key in the run.
     func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
         let block = try searchable(index.place(of: key))
-        do throws(MalformedBytes) {
-            return (try block.find(key), block)
-        } catch {
-            throw .malformed("a run's block")
-        }
+        return (try find(key, in: block), block)
+    }
+
+    /// Looks up a key in one of the run's blocks.
+    func find(_ key: Bytes, in block: RunBlock) throws(StateError) -> MemoryTable.Finding {
+        do throws(MalformedBytes) { return try block.find(key) } catch { throw .malformed("a run's block") }
     }
 
     final class Cursor: LayerCursor {
@@ -242,4 +261,6 @@ private struct RunIndex {
 
     /// Returns the block that would hold a key: the last one that does not begin after it.
     func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }
+
+    func places(of keys: [Bytes]) -> [Int] { self.keys.places(of: keys) }
 }

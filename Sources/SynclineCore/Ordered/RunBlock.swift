@@ -119,7 +119,8 @@ extension UnsafeMutableRawPointer {
 package final class RunBlock: @unchecked Sendable {
     // Unchecked, because memory is a pointer to the compiler; it is written before and never again.
     package let bytes: Bytes
-    /// The owner of the memory; nil if it is the block's own.
+    /// The block's own memory; nil if it is another object's.
+    private let memory: UnsafeMutableRawBufferPointer?
     private let owner: AnyObject?
     /// The number of its parts.
     let parts: Int
@@ -128,19 +129,24 @@ package final class RunBlock: @unchecked Sendable {
 
     /// Copies the bytes.
     package convenience init(_ bytes: Bytes) {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 8)
+        let memory = BlockMemory.allocate(byteCount: bytes.count)
         memory.copyMemory(from: bytes)
-        self.init(Bytes(rebasing: Bytes(memory)[..<bytes.count]), ownedBy: nil)
+        self.init(Bytes(memory), owning: memory)
     }
 
-    /// Uses the memory of an owner, which nothing writes to any more.
-    package init(_ bytes: Bytes, ownedBy owner: AnyObject?) {
-        self.bytes = bytes
-        self.owner = owner
+    /// Uses memory and frees it.
+    package init(_ bytes: Bytes, owning memory: UnsafeMutableRawBufferPointer) {
+        (self.bytes, self.memory, owner) = (bytes, memory, nil)
         (parts, entries) = RunBlock.layout(bytes)
     }
 
-    deinit { if owner == nil { bytes.baseAddress?.deallocate() } }
+    /// Uses the memory of an owner, which nothing writes to any more.
+    package init(_ bytes: Bytes, ownedBy owner: AnyObject) {
+        (self.bytes, memory, self.owner) = (bytes, nil, owner)
+        (parts, entries) = RunBlock.layout(bytes)
+    }
+
+    deinit { if let memory { BlockMemory.deallocate(memory) } }
 
     private static func layout(_ bytes: Bytes) -> (parts: Int, entries: Int?) {
         guard let first = bytes.first, first != 0 else { return (1, 0) }
@@ -155,15 +161,34 @@ package final class RunBlock: @unchecked Sendable {
     private func start(ofPart part: Int) throws(MalformedBytes) -> Int {
         guard let entries else { throw MalformedBytes() }
         guard part > 0 else { return entries }
-        let place = entries - 2 * (parts - part)
-        let offset = entries + Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
+        let offset = entries + entryOffset(ofPart: part, entries)
         guard offset < bytes.count else { throw MalformedBytes() }
         return offset
+    }
+
+    /// The offset among the entries, at `entries`, of the first one of a part other than the first.
+    @inline(__always)
+    private func entryOffset(ofPart part: Int, _ entries: Int) -> Int {
+        let place = entries - 2 * (parts - part)
+        return Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
     }
 
     /// Returns the offset at which a part ends.
     func end(ofPart part: Int) throws(MalformedBytes) -> Int {
         part + 1 < parts ? try start(ofPart: part + 1) : bytes.count
+    }
+
+    /// Fetches the first keys of all parts, which a search compares.
+    func prefetchParts() {
+        guard let entries, let start = bytes.baseAddress else { return }
+        for part in 1..<max(1, parts) { (start + entries + entryOffset(ofPart: part, entries)).prefetch() }
+    }
+
+    /// Returns the first part that a search for a key must read, and fetches it.
+    private func startOfSearch(for key: Bytes) throws(MalformedBytes) -> Int {
+        let start = try start(ofPart: try part(of: key))
+        bytes.baseAddress.map { ($0 + start).prefetch(lines: RunBlockWriter.partLines) }
+        return start
     }
 
     private func firstKey(ofPart part: Int) throws(MalformedBytes) -> Bytes {
@@ -186,7 +211,7 @@ package final class RunBlock: @unchecked Sendable {
     /// Looks up a key in the block. Never assembles a whole key: it is sufficient to know how much of the previous
     /// key matches.
     func find(_ key: Bytes) throws(MalformedBytes) -> MemoryTable.Finding {
-        var reader = ByteReader(bytes, at: try start(ofPart: try part(of: key)))
+        var reader = ByteReader(bytes, at: try startOfSearch(for: key))
         var matched = 0
         while !reader.isAtEnd {
             let entry = try Entry(&reader)
@@ -246,7 +271,7 @@ package final class RunBlock: @unchecked Sendable {
         init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
-            reader.offset = try block.start(ofPart: try block.part(of: key))
+            reader.offset = try block.startOfSearch(for: key)
             try seek(key)
         }
 

@@ -33,19 +33,31 @@ package struct StateLayers: Sendable {
 extension StateLayers {
     /// Returns a key's value as of a commit.
     func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(StateError) -> StateValue? {
+        if let recent = recentValue(key, hash: hash, at: commit) { return recent }
+        return try value(key, hash: hash, inRunsFrom: 0)
+    }
+
+    /// Returns a key's value in the tables in memory, which is nil if it was removed there; nil if they do not have it.
+    @inline(__always)
+    func recentValue(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) -> StateValue?? {
         switch active.find(key, hash: hash, at: commit) {
         case .value(let bytes): return StateValue(bytes, active)
-        case .removed: return nil
+        case .removed: return .some(nil)
         case .absent: break
         }
         if let full {
             switch full.find(key, hash: hash, at: commit) {
             case .value(let bytes): return StateValue(bytes, full)
-            case .removed: return nil
+            case .removed: return .some(nil)
             case .absent: break
             }
         }
-        for run in runs where run.mayContain(key, hash: hash) {
+        return nil
+    }
+
+    /// Returns a key's value in the runs, without some of the newest.
+    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, inRunsFrom first: Int) throws(StateError) -> StateValue? {
+        for run in runs[first...] where run.mayContain(key, hash: hash) {
             let (finding, block) = try run.find(key)
             switch finding {
             case .value(let bytes): return StateValue(bytes, block)

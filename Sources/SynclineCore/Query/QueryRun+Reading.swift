@@ -59,7 +59,7 @@ extension QueryRun {
         let filter = scan.isExact ? nil : try filter
         try forEachEntry(of: scan) { key, value throws(StateError) in
             plan.entriesRead += 1
-            try visit(try scan.index.rowID(in: key, from: scan.prefixLength), value, filter, body)
+            try visit(try scan.rowID(in: key), value, filter, body)
             return true
         }
         return true
@@ -81,7 +81,7 @@ extension QueryRun {
         let budget = reader.lookupBudget
         try forEachEntry(of: scan) { key, _ throws(StateError) in
             plan.entriesRead += 1
-            keys.append(id: try scan.index.rowID(in: key, from: scan.prefixLength))
+            keys.append(id: try scan.rowID(in: key))
             return plan.entriesRead - before <= budget
         }
         guard plan.entriesRead - before <= budget else {
@@ -104,7 +104,14 @@ extension QueryRun {
         _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         let filter = scan?.isExact == true ? nil : try filter
-        try keys.forEach { key throws(StateError) in try look(key, filter, body) }
+        try keys.forEachFew { keys throws(StateError) in
+            try reader.snapshot.forEachValue(of: keys) { key, stored throws(StateError) in
+                plan.rowsRead += 1
+                try stored.withBytes { value throws(StateError) in
+                    try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
+                }
+            }
+        }
     }
 
     /// Looks up a row, and calls `body` with it if it matches.

@@ -13,6 +13,8 @@ struct RowKeys {
     }
 
     private let prefix: [UInt8]
+    /// Few enough that what is fetched for the last of them is still in the processor's cache when it is their turn.
+    private static let few = 16
     private var items: [Item] = []
     private var memory = ByteWriter(capacity: 1024)
 
@@ -41,16 +43,23 @@ struct RowKeys {
         }
     }
 
-    /// Calls `body` with each key. A key that follows itself is skipped.
-    func forEach(_ body: (Bytes) throws(StateError) -> Void) throws(StateError) {
+    /// Calls `body` with a few keys after another, in order. A key that follows itself is skipped.
+    func forEachFew(_ body: ([Bytes]) throws(StateError) -> Void) throws(StateError) {
         try memory.withView { memory throws(StateError) in
+            var few: [Bytes] = []
+            few.reserveCapacity(min(items.count, RowKeys.few))
             var last: Bytes?
             for item in items {
                 let key = item.key(memory)
                 if let last, last.hasSameBytes(as: key) { continue }
-                try body(key)
                 last = key
+                few.append(key)
+                if few.count == RowKeys.few {
+                    try body(few)
+                    few.removeAll(keepingCapacity: true)
+                }
             }
+            if !few.isEmpty { try body(few) }
         }
     }
 

@@ -109,7 +109,25 @@ private struct Play {
             let found = try start.withBytes { key throws(StateError) in try snapshot.value(key) }
             guard found.map(\.copy) == model[start] else { return false }
         }
-        return true
+        return try checkTogether(snapshot, model)
+    }
+
+    /// Looks up several keys at once.
+    private mutating func checkTogether(
+        _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]
+    ) throws(StateError) -> Bool {
+        var keys = RowKeys(prefix: [])
+        let wanted = Set((0..<chance.below(40)).map { _ in key() } + model.keys.prefix(chance.below(10)))
+        for key in wanted { keys.append(key: key) }
+        keys.sort()
+        var found: [[[UInt8]]] = []
+        try keys.forEachFew { few throws(StateError) in
+            try snapshot.forEachValue(of: few) { key, value in found.append([[UInt8](key), value.copy]) }
+        }
+        let expected = wanted.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
+            model[key].map { [key, $0] }
+        }
+        return found == expected
     }
 
     mutating func checkAll() throws(StateError) -> Bool {

@@ -82,7 +82,7 @@ import Testing
         }
         keys.sort()
         var found: [[UInt8]] = []
-        try keys.forEach { found.append([UInt8]($0)) }
+        try keys.forEachFew { few in found += few.map { [UInt8]($0) } }
         #expect(found == wanted.sorted { IndexInterval.isBefore($0, $1) })
     }
 

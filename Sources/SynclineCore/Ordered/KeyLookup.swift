@@ -1,0 +1,60 @@
+// Looks up several keys at once. What one search must wait for, the memory of another block, is fetched while the other
+// searches are prepared.
+
+import SynclineGround
+
+/// The search for one of several keys.
+private struct KeyLookup {
+    let key: Bytes
+    let hash: UInt64
+    /// The newest run that may have the key, or the oldest one.
+    var run = 0
+    /// The block of that run which would hold the key, by its number, and itself if it is cached.
+    var place = 0
+    var block: RunBlock?
+}
+
+extension StateSnapshot {
+    /// Calls `body` with each of some keys that has a value, in their order, and the value. The keys of an index are known
+    /// to have one, so the filter of the oldest run is not asked.
+    func forEachValue(
+        of keys: [Bytes], _ body: (Bytes, StateValue) throws(StateError) -> Void
+    ) throws(StateError) {
+        var lookups = keys.map { KeyLookup(key: $0, hash: hash64($0)) }
+        prepare(&lookups)
+        for lookup in lookups {
+            if let value = try value(lookup) { try body(lookup.key, value) }
+        }
+    }
+
+    private func prepare(_ lookups: inout [KeyLookup]) {
+        let runs = layers.runs
+        for index in lookups.indices where runs.count > 1 {
+            let (key, hash) = (lookups[index].key, lookups[index].hash)
+            lookups[index].run = runs.dropLast().firstIndex { $0.mayContain(key, hash: hash) } ?? runs.count - 1
+        }
+        for (number, run) in runs.enumerated() where !run.isEmpty {
+            let mine = lookups.indices.filter { lookups[$0].run == number }
+            for (index, place) in zip(mine, run.places(of: mine.map { lookups[$0].key })) {
+                lookups[index].place = place
+                run.prefetch(place)
+            }
+            for index in mine { lookups[index].block = run.cached(lookups[index].place) }
+        }
+    }
+
+    private func value(_ lookup: KeyLookup) throws(StateError) -> StateValue? {
+        if let recent = layers.recentValue(lookup.key, hash: lookup.hash, at: commit) { return recent }
+        guard lookup.run < layers.runs.count else { return nil }
+        let run = layers.runs[lookup.run]
+        if !run.isEmpty {
+            let block = if let known = lookup.block { known } else { try run.searchable(lookup.place) }
+            switch try run.find(lookup.key, in: block) {
+            case .value(let bytes): return StateValue(bytes, block)
+            case .removed: return nil
+            case .absent: break
+            }
+        }
+        return try layers.value(lookup.key, hash: lookup.hash, inRunsFrom: lookup.run + 1)
+    }
+}

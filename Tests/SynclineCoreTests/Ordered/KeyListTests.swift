@@ -1,0 +1,27 @@
+// Searches in the first keys of a run's blocks, for one key and for several at once.
+
+import SynclineGround
+import SynclineTesting
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct KeyListTests {
+    @Test func `a search finds the last key that is not after another`() {
+        for seed in UInt64(1)...60 {
+            var chance = Chance(seed: seed)
+            func key() -> [UInt8] { (0..<chance.below(5)).map { _ in UInt8(chance.below(3)) } }
+            let keys = Set((0..<chance.below(70)).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
+            var list = KeyList()
+            for key in keys { key.withBytes { list.append($0) } }
+            let wanted = (0..<20).map { _ in key() }
+            let expected = wanted.map { wanted in keys.lastIndex { !wanted.lexicographicallyPrecedes($0) } }
+            #expect(wanted.map { $0.withBytes { list.last(notAfter: $0) } } == expected, "seed \(seed)")
+            let memory = wanted.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.count, alignment: 1) }
+            defer { for memory in memory { memory.deallocate() } }
+            for (memory, key) in zip(memory, wanted) { memory.copyBytes(from: key) }
+            #expect(list.places(of: memory.map { Bytes($0) }) == expected.map { $0 ?? 0 }, "seed \(seed)")
+        }
+        #expect(KeyList().places(of: []).isEmpty)
+    }
+}
