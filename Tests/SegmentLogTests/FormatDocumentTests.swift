@@ -55,10 +55,11 @@ import Testing
         says("costs \(Format.frameOverhead) bytes")
         let kinds: [(FrameKind, String)] = [
             (.data, "data"), (.session, "session"), (.dictionary, "dictionary"), (.block, "block"), (.index, "index"),
-            (.seal, "seal"), (.hole, "hole"), (.fragment, "fragment"), (.filler, "filler"),
+            (.seal, "seal"), (.hole, "hole"), (.fragment, "fragment"),
         ]
         for (kind, name) in kinds { says("| \(kind.rawValue) | \(name) |") }
-        says("| \(FrameKind.ignorable + 1) … 255 |")
+        says("| \(FrameKind.filler) | filler |")
+        says("| \(FrameKind.filler + 1) … 255 |")
     }
 
     // MARK: - Worked bytes

@@ -76,7 +76,8 @@ public struct CheckpointWriter: ~Copyable {
         let left = Format.page - Int(tail.offset % UInt64(Format.page))
         let isLittle = (Format.frameOverhead...Format.page / 8).contains(left)
         guard isLittle, length > left, length <= Format.page else { return }
-        var frame = FrameHeader(kind: .filler, firstSequence: tail.next)
+        var frame = FrameHeader(kind: .block, firstSequence: tail.next)
+        frame.kind = FrameKind.filler
         frame.chain = tail.chain
         let payload = [UInt8](repeating: Format.mask, count: left - Format.frameOverhead)
         let filler = payload.withUnsafeBytes { encoder.encode(frame, payload: $0, compressed: false, into: buffer) }

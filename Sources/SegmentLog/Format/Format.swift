@@ -56,11 +56,11 @@ package enum FrameKind: UInt8 {
     case seal = 7
     case hole = 9
     case fragment = 10
-    /// Bytes without meaning between the blocks of a checkpoint. Readers that do not know the kind skip it.
-    case filler = 128
 
     /// A reader may skip unknown kinds from here on.
     package static let ignorable: UInt8 = 128
+    /// Bytes without meaning between the blocks of a checkpoint. Every reader skips it as a kind that it does not know.
+    package static let filler: UInt8 = 128
 }
 
 /// How a frame's payload is stored.

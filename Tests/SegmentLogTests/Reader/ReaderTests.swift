@@ -171,8 +171,6 @@ struct ReaderTests {
         }
         #expect(inTwo.count < 80)
         #expect(addresses.suffix(100).allSatisfy { $0.rawValue % 4096 == 0 })
-        // Versions that do not know the kind skip it.
-        #expect(FrameKind.filler.rawValue >= FrameKind.ignorable)
     }
 
     @Test("Invariant 24: a checkpoint counts once it was read back, and a damaged one is never given out")
