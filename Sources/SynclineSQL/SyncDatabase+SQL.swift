@@ -68,6 +68,8 @@ extension HistoricState {
 extension SQLSource {
     /// The limit for the size of a result in bytes, because all of its rows are in memory.
     private static let resultLimit = 256 << 20
+    /// How many rows share the memory of their values. A row that is kept keeps the values of the others.
+    private static let sharedRows = 16
 
     /// Runs a statement and returns its rows. Never runs on the caller's actor.
     @concurrent
@@ -76,15 +78,27 @@ extension SQLSource {
     ) async throws(SyncError) -> [SQLRow] {
         let running = try RunningStatement(statement, arguments, on: self, pool)
         var rows: [SQLRow] = []
-        var size = 0
-        while let row = try running.next() {
-            size += row.values.reduce(64) { $0 + $1.resultSize }
-            guard size <= SQLSource.resultLimit else {
-                throw SyncError(
-                    .invalidQuery, "the result is larger than \(SQLSource.resultLimit >> 20) MiB",
-                    hint: "Select fewer rows or columns, or add a LIMIT.")
+        let columns = running.columns
+        var (size, isAtEnd) = (0, false)
+        while !isAtEnd {
+            var values: [Value] = []
+            let most = (rows.isEmpty ? 1 : SQLSource.sharedRows) * columns.count
+            values.reserveCapacity(most)
+            while values.count < most {
+                guard let more = try running.appendNext(to: &values) else {
+                    isAtEnd = true
+                    break
+                }
+                size += more
+                guard size <= SQLSource.resultLimit else {
+                    throw SyncError(
+                        .invalidQuery, "the result is larger than \(SQLSource.resultLimit >> 20) MiB",
+                        hint: "Select fewer rows or columns, or add a LIMIT.")
+                }
             }
-            rows.append(row)
+            for start in stride(from: 0, to: values.count, by: columns.count) {
+                rows.append(SQLRow(columns: columns, of: values, from: start))
+            }
         }
         return rows
     }

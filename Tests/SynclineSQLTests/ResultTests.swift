@@ -31,4 +31,22 @@ import Testing
         let row = try #require(try await database.sql("select 1 a, 2 a").first)
         #expect(row["a"] == 1 && row["a:2"] == 2 && row.description == #"{"a":1,"a:2":2}"#)
     }
+
+    @Test func `a row is its own values, wherever it is in the result`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        for count in [0, 1, 2, 16, 17, 18, 100] {
+            let numbers = "with recursive n(i) as (select 1 union all select i + 1 from n where i < \(count)) "
+            let rows = try await database.sql(numbers + "select i, 'v' || i v from n where i <= \(count)")
+            #expect(rows.map(\.values) == (0..<count).map { [.integer(Int64($0 + 1)), .string("v\($0 + 1)")] })
+            #expect(rows.map { [$0[0], $0[1]] } == rows.map(\.values))
+            #expect(rows.allSatisfy { $0["v"] == $0[1] && $0["w"] == nil })
+            #expect(Set(rows).count == count)
+            guard let last = rows.last else { continue }
+            let same = try await database.sql("select \(count) i, 'v\(count)' v")
+            #expect(same == [last] && same[0].hashValue == last.hashValue)
+            #expect(try await database.sql("select \(count) i, 'v\(count)' w") != [last])
+            let decoded = try await database.sql(numbers + "select i from n where i <= \(count)", as: Int.self)
+            #expect(decoded == Array(1...count))
+        }
+    }
 }

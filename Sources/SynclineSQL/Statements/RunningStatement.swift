@@ -33,10 +33,22 @@ package final class RunningStatement {
 
     /// Returns the next row, or nil after the last one.
     package func next() throws(SyncError) -> SQLRow? {
+        var values: [Value] = []
+        values.reserveCapacity(columns.count)
+        return try appendNext(to: &values) == nil ? nil : SQLRow(columns: columns, of: values)
+    }
+
+    /// Appends the values of the next row, and returns an estimate of their size. Nil after the last one.
+    func appendNext(to values: inout [Value]) throws(SyncError) -> Int? {
         switch sqlite3_step(statement) {
         case SQLITE_ROW:
-            let values = columns.indices.map { Value(column: Int32($0), of: statement) }
-            return SQLRow(columns: columns, values: values)
+            var size = 64
+            for column in 0..<columns.count {
+                let value = Value(column: Int32(column), of: statement)
+                size += value.resultSize
+                values.append(value)
+            }
+            return size
         case SQLITE_DONE: return nil
         case let code: throw connection.error(code)
         }

@@ -40,7 +40,7 @@ enum ListQuestion: String, CaseIterable, Codable, Sendable {
         switch self {
         case .top, .topText: 5
         case .count: 50
-        case .covered: 20_000
+        case .covered: 200_000
         default: 2000
         }
     }
