@@ -33,7 +33,8 @@ public struct SyncConfiguration: Sendable {
     /// How much memory the newest changes may use before they are written to a checkpoint.
     public var memoryLimit: ByteCount
     /// How much memory may be used for what was read of checkpoints, so that it need not be read again. More makes lists of
-    /// large tables faster.
+    /// large tables faster. The default is 64 MiB, and 32 MiB on devices whose apps have less memory: iOS, tvOS, watchOS
+    /// and visionOS.
     public var cacheSize: ByteCount
     /// The log's settings.
     public var log: LogConfiguration
@@ -46,13 +47,19 @@ public struct SyncConfiguration: Sendable {
     /// Further settings that a new store starts with.
     package var settings: [(name: String, value: Value)] = []
 
+    #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        private static let usualCacheSize = ByteCount.mebibytes(32)
+    #else
+        private static let usualCacheSize = ByteCount.mebibytes(64)
+    #endif
+
     /// Creates a configuration. The defaults suit most apps.
     public init(
         creation: LogCreation = .ifMissing, durability: Durability = .durable, ids: IDComparison = .exact,
         serverProtocol: ServerProtocol = .zumo2, schema: SyncSchema? = nil, backend: String? = nil,
         credentials: (any CredentialProvider)? = nil, limits: NetworkLimits? = nil, isShared: Bool = false,
         diagnostics: DiagnosticReceiver? = nil, recording: TrafficRecording? = nil,
-        memoryLimit: ByteCount = .mebibytes(16), cacheSize: ByteCount = .mebibytes(32), log: LogConfiguration = .init(),
+        memoryLimit: ByteCount = .mebibytes(16), cacheSize: ByteCount? = nil, log: LogConfiguration = .init(),
         environment: any SyncEnvironment = SystemEnvironment()
     ) {
         self.creation = creation
@@ -67,7 +74,7 @@ public struct SyncConfiguration: Sendable {
         self.diagnostics = diagnostics
         self.recording = recording
         self.memoryLimit = memoryLimit
-        self.cacheSize = cacheSize
+        self.cacheSize = cacheSize ?? SyncConfiguration.usualCacheSize
         self.log = log
         self.environment = environment
     }

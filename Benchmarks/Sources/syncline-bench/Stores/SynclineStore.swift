@@ -11,8 +11,8 @@ final class SynclineStore: Store {
     private let durability: SegmentLog.Durability
 
     init(_ directory: String, _ durability: Durability, tuned: Bool = false) async throws {
-        let cache = ByteCount.mebibytes(tuned ? 256 : 32)
-        database = try await SyncDatabase.open(at: directory, SyncConfiguration(cacheSize: cache))
+        let settings = SyncConfiguration(cacheSize: tuned ? .mebibytes(256) : nil)
+        database = try await SyncDatabase.open(at: directory, settings)
         table = database.table("todos")
         self.durability = durability == .durable ? .durable : .buffered
     }
