@@ -7,7 +7,7 @@ import SynclineGround
 private struct KeyLookup {
     let key: Bytes
     let hash: UInt64
-    /// The newest run that may have the key, or the oldest one.
+    /// The newest run that may have the key; the number of runs if none has it.
     var run = 0
     /// The block of that run which would hold the key, by its number, and itself if it is cached.
     var place = 0
@@ -15,23 +15,25 @@ private struct KeyLookup {
 }
 
 extension StateSnapshot {
-    /// Calls `body` with each of some keys that has a value, in their order, and the value. The keys of an index are known
-    /// to have one, so the filter of the oldest run is not asked.
+    /// Calls `body` with each of some keys that has a value, in their order, and the value.
+    /// - Parameter areKnown: Whether the keys are known to have values, as those of an index are. Then the filter of the
+    ///   oldest run is not asked.
     func forEachValue(
-        of keys: [Bytes], _ body: (Bytes, StateValue) throws(StateError) -> Void
+        of keys: [Bytes], areKnown: Bool, _ body: (Bytes, StateValue) throws(StateError) -> Void
     ) throws(StateError) {
         var lookups = keys.map { KeyLookup(key: $0, hash: hash64($0)) }
-        prepare(&lookups)
+        prepare(&lookups, areKnown)
         for lookup in lookups {
             if let value = try value(lookup) { try body(lookup.key, value) }
         }
     }
 
-    private func prepare(_ lookups: inout [KeyLookup]) {
+    private func prepare(_ lookups: inout [KeyLookup], _ areKnown: Bool) {
         let runs = layers.runs
-        for index in lookups.indices where runs.count > 1 {
+        let asked = areKnown ? runs.dropLast() : runs[...]
+        for index in lookups.indices {
             let (key, hash) = (lookups[index].key, lookups[index].hash)
-            lookups[index].run = runs.dropLast().firstIndex { $0.mayContain(key, hash: hash) } ?? runs.count - 1
+            lookups[index].run = asked.firstIndex { $0.mayContain(key, hash: hash) } ?? asked.endIndex
         }
         for (number, run) in runs.enumerated() where !run.isEmpty {
             let mine = lookups.indices.filter { lookups[$0].run == number }

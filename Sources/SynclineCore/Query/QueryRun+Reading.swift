@@ -105,7 +105,7 @@ extension QueryRun {
     ) throws(StateError) {
         let filter = scan?.isExact == true ? nil : try filter
         try keys.forEachFew { keys throws(StateError) in
-            try reader.snapshot.forEachValue(of: keys) { key, stored throws(StateError) in
+            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { key, stored throws(StateError) in
                 plan.rowsRead += 1
                 try stored.withBytes { value throws(StateError) in
                     try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }

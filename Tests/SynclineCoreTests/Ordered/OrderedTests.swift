@@ -121,8 +121,11 @@ private struct Play {
         for key in wanted { keys.append(key: key) }
         keys.sort()
         var found: [[[UInt8]]] = []
+        let areKnown = chance.once(in: 2)
         try keys.forEachFew { few throws(StateError) in
-            try snapshot.forEachValue(of: few) { key, value in found.append([[UInt8](key), value.copy]) }
+            try snapshot.forEachValue(of: few, areKnown: areKnown) { key, value in
+                found.append([[UInt8](key), value.copy])
+            }
         }
         let expected = wanted.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
             model[key].map { [key, $0] }
