@@ -34,8 +34,7 @@ struct Piece: @unchecked Sendable {
 }
 
 /// Slabs, of which those that have free pieces are linked. The others are found by the addresses of their pieces.
-struct Slabs: @unchecked Sendable {
-    // Unchecked, because memory is a pointer to the compiler: a lock guards it.
+struct Slabs {
     private var first: Slab?
     /// The number of all slabs.
     private(set) var count = 0

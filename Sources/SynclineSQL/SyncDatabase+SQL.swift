@@ -68,8 +68,10 @@ extension HistoricState {
 extension SQLSource {
     /// The limit for the size of a result in bytes, because all of its rows are in memory.
     private static let resultLimit = 256 << 20
-    /// How many rows share the memory of their values. A row that is kept keeps the values of the others.
+    /// How many rows at most share the memory of their values, and the size at which no more do. A row that is kept keeps
+    /// the values of the others.
     private static let sharedRows = 16
+    private static let sharedSize = 8 << 10
 
     /// Runs a statement and returns its rows. Never runs on the caller's actor.
     @concurrent
@@ -84,7 +86,8 @@ extension SQLSource {
             var values: [Value] = []
             let most = (rows.isEmpty ? 1 : SQLSource.sharedRows) * columns.count
             values.reserveCapacity(most)
-            while values.count < most {
+            let sizeBefore = size
+            while values.count < most, size - sizeBefore < SQLSource.sharedSize {
                 guard let more = try running.appendNext(to: &values) else {
                     isAtEnd = true
                     break

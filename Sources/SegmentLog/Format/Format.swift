@@ -39,7 +39,7 @@ package enum Format {
     package static let zeroRunLimit = 256
     package static let mask: UInt8 = 0xa5
 
-    /// What a system reads of a file at once, at least.
+    /// The smallest unit in which operating systems cache files.
     package static let page = 4096
 
     /// The fixed length of the frame at the end of a sealed segment.

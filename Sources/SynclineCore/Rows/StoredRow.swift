@@ -16,7 +16,7 @@ public struct StoredRow: Hashable, Sendable {
         self.columns = columns
     }
 
-    /// The row's id. A string of a UUID is made each time, so keep it if you need it often.
+    /// The row's id. The string of a UUID is made at each access; keep it if you need it often.
     public var id: String {
         get { compactID.text }
         set { compactID = CompactID(newValue) }

@@ -153,6 +153,27 @@ private struct Play {
         }
     }
 
+    @Test func `a block of usual entries is full before it needs a second page of a file`() throws {
+        let store = StateStore()
+        for number in 0..<2000 {
+            let key = Array("row/\(10_000 + number)".utf8)
+            let value = [UInt8](repeating: 7, count: 20 + number * 37 % 180)
+            key.withBytes { key in value.withBytes { store.put(key, $0, old: nil) } }
+        }
+        store.endCommit()
+        store.rotate()
+        var sizes: [Int] = []
+        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block in
+            sizes.append(block.count)
+            return UInt64(sizes.count)
+        }
+        #expect(root.count == 2000)
+        // The last blocks are the rest of the entries, the index and the filter. 96 bytes are for a frame and a filler.
+        let full = sizes.dropLast(root.indexBlocks.count + root.filterBlocks.count + 1)
+        #expect(full.count > 40)
+        #expect(full.allSatisfy { (3400...4000).contains($0) }, "\(full)")
+    }
+
     @Test func `there are few runs, and removals end in the oldest`() throws {
         var play = Play(seed: 7)
         for _ in 0..<60 {
