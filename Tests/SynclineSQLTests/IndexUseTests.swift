@@ -45,20 +45,24 @@ import Testing
         ),
         (
             "select due from item where list = 'list 1' order by due desc limit 5",
-            "the index on list, due: list = ?, in order from the end"
+            "entries of the index on list, due: list = ?, in order from the end"
         ),
         (
             "select due from item where list = 'list 1' and due > '2026-01-03' order by due limit 5",
-            "the index on list, due: list = ? and due > ?, in order"
+            "entries of the index on list, due: list = ? and due > ?, in order"
         ),
         (
             "select due, id from item where list = 'list 1' order by due, id limit 5",
+            "entries of the index on list, due: list = ?, in order"
+        ),
+        (
+            "select n, due from item where list = 'list 1' order by due, id limit 5",
             "the index on list, due: list = ?, in order"
         ),
-        ("select list, due from item order by list, due limit 5", "the index on list, due, in order"),
+        ("select list, due from item order by list, due limit 5", "entries of the index on list, due, in order"),
         (
             "select list, due from item order by list desc, due desc, id desc limit 5",
-            "the index on list, due, in order from the end"
+            "entries of the index on list, due, in order from the end"
         ),
         ("select sum(size) from item where done = 1", "entries of the index on done, n: done = ?"),
         ("select done, n, count(*), sum(size) from item group by done, n", "entries of the index on done, n, in order"),
@@ -67,7 +71,14 @@ import Testing
             "entries of the index on done, n: done = ? and n > ?, in order"
         ),
         ("select k from item where n > 8", "the index on n: n > ?"),
-        ("select n from item where n > 8 order by n limit 5", "the index on n: n > ?, in order"),
+        ("select n from item where n > 8 order by n limit 5", "entries of the index on n: n > ?, in order"),
+        ("select k from item where n > 8 order by n, id limit 5", "the index on n: n > ?, in order"),
+        ("select id, n from item order by n, id", "entries of the index on n, in order"),
+        ("select max(n) from item", "entries of the index on n, in order from the end"),
+        ("select sum(n), count(*) from item", "entries of the index on done, n"),
+        // Values of the index that only the rows have.
+        ("select count(k) from item where list = 'list 1'", "entries of the index on list, k: list = ?"),
+        ("select sum(k) from item", "all rows"),
         ("select k from item where id = 'r1'", "id = ?"),
         ("select k from item where n in (1, 2)", "the index on n: n in ?"),
     ])

@@ -125,7 +125,7 @@ struct RandomStore {
     private mutating func value(_ column: String) -> Value {
         switch column {
         case "rank":
-            [.null, .integer(Int64(chance.below(20)) - 5), .double(Double(chance.below(9)) + 0.5)][chance.below(3)]
+            [.null, .integer(Int64(chance.below(20)) - 5), .double(Double(chance.below(18)) / 2)][chance.below(3)]
         case "at": chance.once(in: 5) ? .null : date()
         case "day": chance.once(in: 6) ? .null : day()
         case "tag": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.tags))
@@ -153,7 +153,7 @@ struct RandomStore {
         case 14, 15: .string(chance.pick(RandomStore.numbers))
         case 0: .null
         case 1: .bool(chance.once(in: 2))
-        case 2: .double(Double(chance.below(4)) + 0.5)
+        case 2: .double(chance.once(in: 9) ? 9_007_199_254_740_992 : Double(chance.below(8)) / 2)
         case 3: .bytes([1, UInt8(chance.below(4))])
         case 4: date()
         case 5: .array([.integer(Int64(chance.below(2)))])

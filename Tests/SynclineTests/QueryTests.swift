@@ -77,7 +77,7 @@ extension Chance {
             let names = ["n", "m", "s", "f", "d", "x"]
             let start = below(names.count)
             let columns = (0..<1 + below(3)).map { names[(start + $0) % names.count] }
-            if once(in: 4) { return IndexChange(table: "t", columns: [columns[0]], isOn: true, isOlderForm: true) }
+            if once(in: 4) { return IndexChange(table: "t", columns: [columns[0]], isOn: true, form: .older) }
             let including = once(in: 2) ? ["m", "s", "none"].filter { !columns.contains($0) } : []
             return IndexChange(table: "t", columns: columns, including: including, isOn: true)
         }
@@ -134,7 +134,7 @@ extension Chance {
 
     private func declare(_ indexes: some Sequence<IndexChange>, _ database: SyncDatabase) async throws {
         for index in indexes {
-            if index.isOlderForm {
+            if index.form == .older {
                 try await database.perform { engine throws(SyncError) in _ = try engine.record(.indexed(index)) }
             } else {
                 try await database.declareIndex(table: "t", columns: index.columns, including: index.including)

@@ -128,9 +128,24 @@ enum SortEncoding {
 extension ByteReader {
     /// Reads a number's place in an order, after its tag; nil if it is not a whole number, or too large to be sure.
     mutating func sortedInteger() throws(MalformedBytes) -> Int64? {
-        let bits = try ordered()
-        let number = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+        let (number, _) = try sortedNumber()
         return number.magnitude < SortEncoding.firstWithRest ? Int64(exactly: number) : nil
+    }
+
+    /// Reads a number's place in an order, after its tag: the largest double that is not greater, and what an integer has
+    /// above it.
+    mutating func sortedNumber() throws(MalformedBytes) -> (floor: Double, rest: UInt16) {
+        let bits = try ordered()
+        let floor = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+        guard floor.magnitude >= SortEncoding.firstWithRest else { return (floor, 0) }
+        return (floor, UInt16(try byte()) << 8 | UInt16(try byte()))
+    }
+
+    /// Reads a date's place in an order, after its tag.
+    mutating func sortedInstant() throws(MalformedBytes) -> Timestamp.Instant {
+        let seconds = Int64(bitPattern: try ordered() ^ 1 << 63)
+        let nanoseconds = try take(4).reduce(0) { $0 << 8 | UInt32($1) }
+        return Timestamp.Instant(seconds: seconds, nanoseconds: nanoseconds)
     }
 
     /// Steps over an encoded place in an order. Returns how many of its bytes the whole value's encoding begins with,

@@ -152,17 +152,27 @@ package struct IndexChange: Hashable, Sendable {
     /// Columns that it keeps beside those.
     package var including: [String]
     package var isOn: Bool
-    /// Whether it has the form of older stores: one column, without nulls and dates.
-    package var isOlderForm: Bool
+    package var form: Form
 
+    package enum Form: Hashable, Sendable {
+        /// The form of older stores: one column, without nulls and dates.
+        case older
+        /// All rows, sorted by any number of columns. Also the form of every index that is dropped by its columns, and of
+        /// one that includes columns.
+        case sorted
+        /// All rows. An entry also says what its key leaves open about the values.
+        case marked
+    }
+
+    /// - Parameter form: Nil for the form that new indexes have.
     package init(
-        table: String, columns: [String], including: [String] = [], isOn: Bool, isOlderForm: Bool = false
+        table: String, columns: [String], including: [String] = [], isOn: Bool, form: Form? = nil
     ) {
         self.table = table
         self.columns = columns
         self.including = including
         self.isOn = isOn
-        self.isOlderForm = isOlderForm
+        self.form = form ?? (isOn && including.isEmpty ? .marked : .sorted)
     }
 }
 

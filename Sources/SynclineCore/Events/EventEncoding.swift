@@ -16,6 +16,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case carried = 14
     case serverWorked = 16
     case indexedByColumns = 17
+    case indexedWithMarks = 18
 }
 
 /// Builds the bytes of one event.
@@ -188,7 +189,12 @@ extension Event {
         case .undone: .undone
         case .page: .page
         case .purged: .purged
-        case .indexed(let change): change.isOlderForm ? .indexed : .indexedByColumns
+        case .indexed(let change):
+            switch change.form {
+            case .older: .indexed
+            case .sorted: .indexedByColumns
+            case .marked: .indexedWithMarks
+            }
         case .cursorReset: .cursorReset
         case .sent: .sent
         case .answered: .answered
@@ -368,8 +374,9 @@ package struct EventReader {
         case .indexed:
             let table = try name()
             let column = try name()
-            return .indexed(IndexChange(table: table, columns: [column], isOn: try flag(), isOlderForm: true))
+            return .indexed(IndexChange(table: table, columns: [column], isOn: try flag(), form: .older))
         case .indexedByColumns: return .indexed(try indexChange())
+        case .indexedWithMarks: return .indexed(try markedIndex())
         case .cursorReset:
             let table = try name()
             return .cursorReset(table: table, queryID: try id())

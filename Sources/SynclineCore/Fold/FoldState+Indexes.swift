@@ -27,11 +27,14 @@ extension FoldState {
         guard let row = entry.visible else { return nil }
         var key = ByteWriter(capacity: 128)
         key.append(index.prefix(table))
-        for column in index.columns {
-            guard key.append(placeOf: row[column] ?? .null, in: index) else { return nil }
+        var mark = EntryMark()
+        for (place, column) in index.columns.enumerated() {
+            let value = row[column] ?? .null
+            guard key.append(placeOf: value, in: index) else { return nil }
+            if index.hasMarks { mark.add(value, at: place) }
         }
         key.append(id)
-        if index.including.isEmpty { return IndexEntry(key: key.bytes, value: []) }
+        if index.including.isEmpty { return IndexEntry(key: key.bytes, value: mark.bytes) }
         var value = ByteWriter()
         value.append(row: row.filter { index.keeps($0.name) }, self)
         return IndexEntry(key: key.bytes, value: value.bytes)

@@ -7,15 +7,19 @@ struct IndexFold {
     func apply(_ change: IndexChange) throws(StateError) {
         let table = change.table
         let same = state.indexes.indexes(of: table).filter { $0.isSorted(by: change.columns) }
-        if change.isOlderForm {
+        if change.form == .older {
             guard same.contains(where: { $0.number == nil }) != change.isOn else { return }
-            let index = TableIndex(columns: change.columns, including: [], number: nil)
+            let index = TableIndex(columns: change.columns)
             return change.isOn ? try add(table, index) : try drop(table, index)
         }
         if change.isOn, same.contains(where: { $0.isCurrent(change) }) { return }
         for index in same { try drop(table, index) }
         guard change.isOn, let number = state.indexes.freeNumber(for: table) else { return }
-        try add(table, TableIndex(columns: change.columns, including: change.including, number: number))
+        try add(
+            table,
+            TableIndex(
+                columns: change.columns, including: change.including, number: number,
+                hasMarks: change.form == .marked))
     }
 
     func add(_ table: String, _ index: TableIndex) throws(StateError) {

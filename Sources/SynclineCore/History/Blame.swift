@@ -150,7 +150,7 @@ extension EventKind {
         case .undone: "undo"
         case .page: "pull"
         case .purged: "purge"
-        case .indexed, .indexedByColumns: "indexed"
+        case .indexed, .indexedByColumns, .indexedWithMarks: "indexed"
         case .cursorReset: "cursor-reset"
         case .sent: "sent"
         case .answered: "answer"

@@ -21,7 +21,7 @@ package struct RowFocus: Hashable, Sendable {
     /// Returns whether an event may concern the row. True may be wrong, false never is.
     package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
         switch kind {
-        case .opened, .cursorReset, .indexed, .indexedByColumns, .carried: false
+        case .opened, .cursorReset, .indexed, .indexedByColumns, .indexedWithMarks, .carried: false
         case .configured, .declared, .undone, .purged, .serverWorked: true
         case .local, .page, .sent, .answered, .resolved, .discarded:
             // An id compared without case may be spelled in many ways.

@@ -1,7 +1,7 @@
 // The order of an index: rows by the values of its columns, then by id. Long strings are cut off, so two that differ
 // may share a place, and the rows decide.
 //
-//   07 table 00 number place* row-id            place: see `SortEncoding`
+//   07 table 00 number place* row-id            place: see `SortEncoding`; the value: see `EntryMark`, or included columns
 //
 // The form of older stores rounds numbers too, and has no place for null, dates, bytes, arrays and objects:
 //

@@ -104,7 +104,7 @@ extension Masking {
             guard let (table, column) = key[(1 + SettingName.indexes.utf8.count)...].names else {
                 throw MalformedBytes()
             }
-            let index = TableIndex(columns: [mask(column: column)], including: [], number: nil)
+            let index = TableIndex(columns: [mask(column: column)])
             name = SettingName.index(mask(table: table), index)
         } else if name.hasPrefix(SettingName.orderedIndexes) {
             guard let (table, number) = key[(1 + SettingName.orderedIndexes.utf8.count)...].names,

@@ -17,6 +17,8 @@ package final class IndexCursor {
     @exclusivity(unchecked) private var backward: BackwardStateCursor?
     /// The id of the current entry's row, in the form that keys have; nil at the end. It is valid until the cursor moves.
     @exclusivity(unchecked) package private(set) var id: UnsafeRawBufferPointer?
+    /// What the current entry's key leaves open, of an index with marks.
+    @exclusivity(unchecked) private var mark = EntryMark()
 
     /// - Parameter ranges: In order.
     package init(
@@ -37,8 +39,27 @@ package final class IndexCursor {
         try settle()
     }
 
+    /// Whether the current entry of an index with marks does not have all values of its columns.
+    package var needsRow: Bool { mark.needsRow }
+
+    /// The value of a column of the index, by its position, in the current entry, which does not need its row.
+    package func value(_ column: Int) -> EntryValue {
+        guard let key = isBackward ? backward?.key : forward?.key else { return .null }
+        var reader = ByteReader(key, at: prefixLength)
+        do throws(MalformedBytes) {
+            for _ in 0..<column { _ = try reader.skipSortValue() }
+            return try reader.entryValue(isDouble: mark.isDouble(column))
+        } catch {
+            // The cursor has stepped over the same bytes.
+            return .null
+        }
+    }
+
+    /// The id of the current entry's row, as a row without columns. It is valid until the cursor moves.
+    package var row: EncodedRowView? { id.map { EncodedRowView(formAndID: $0, row: nil) } }
+
     /// What the current entry has of its row, of an index that includes columns. It is valid until the cursor moves.
-    package func row() throws(StateError) -> EncodedRowView? {
+    package func includedRow() throws(StateError) -> EncodedRowView? {
         guard let id, let value = isBackward ? backward?.value : forward?.value else { return nil }
         var reader = ByteReader(value)
         do throws(MalformedBytes) {
@@ -55,6 +76,7 @@ package final class IndexCursor {
                 let order = limit.withBytes { key.compare($0) }
                 if isBackward ? order >= 0 : order < 0 {
                     id = try index.rowID(in: key, from: prefixLength)
+                    if index.hasMarks { try readMark() }
                     return
                 }
             }
@@ -62,6 +84,11 @@ package final class IndexCursor {
             guard let range = ranges.popLast() else { return }
             try enter(range)
         }
+    }
+
+    private func readMark() throws(StateError) {
+        guard let value = isBackward ? backward?.value : forward?.value else { return }
+        do throws(MalformedBytes) { mark = try EntryMark(of: value) } catch { throw .malformed("an index") }
     }
 
     private func enter(_ range: IndexRange) throws(StateError) {

@@ -11,19 +11,31 @@ package struct TableIndex: Hashable, Sendable {
     /// Its number among the indexes of the table. Nil for an index in the form of older stores: of one column, and
     /// without rows whose value is null, a date, bytes, an array or an object.
     let number: UInt8?
+    /// Whether an entry has a mark that says what its key leaves open about the values. An index that includes columns
+    /// has the values themselves.
+    package let hasMarks: Bool
+
+    init(columns: [String], including: [String] = [], number: UInt8? = nil, hasMarks: Bool = false) {
+        self.columns = columns
+        self.including = including
+        self.number = number
+        self.hasMarks = hasMarks
+    }
 
     /// Whether it has the form of older stores.
     package var isOlder: Bool { number == nil }
 
     /// The same index with other names for its columns.
     func mapping(_ name: (String) -> String) -> TableIndex {
-        TableIndex(columns: columns.map(name), including: including.map(name), number: number)
+        TableIndex(
+            columns: columns.map(name), including: including.map(name), number: number, hasMarks: hasMarks)
     }
 
     /// The same index without a column that it includes; nil if it is sorted by that column.
     func without(_ column: String) -> TableIndex? {
         if columns.contains(column) { return nil }
-        return TableIndex(columns: columns, including: including.filter { $0 != column }, number: number)
+        return TableIndex(
+            columns: columns, including: including.filter { $0 != column }, number: number, hasMarks: hasMarks)
     }
 
     /// Whether it is sorted by these columns. Names are compared by their bytes.
@@ -66,7 +78,7 @@ extension StateReader {
     func allIndexes() throws(StateError) -> IndexList {
         var all = IndexList()
         try forEachIndexName(SettingName.indexes) { table, column, _ in
-            all.add(table, TableIndex(columns: [column], including: [], number: nil))
+            all.add(table, TableIndex(columns: [column]))
         }
         try forEachIndexName(SettingName.orderedIndexes) { table, number, value throws(StateError) in
             let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
@@ -91,16 +103,19 @@ extension StateReader {
 }
 
 extension TableIndex {
-    /// What the state keeps of it: its columns, and those that are included.
+    /// What the state keeps of it: its columns, those that are included, and whether it has marks.
     var value: Value {
-        .array([.array(columns.map { .string($0) }), .array(including.map { .string($0) })])
+        let lists: [Value] = [columns, including].map { .array($0.map { .string($0) }) }
+        return .array(hasMarks ? lists + [.bool(true)] : lists)
     }
 
     init?(_ number: UInt8, _ value: Value) {
-        guard case .array(let lists) = value, lists.count == 2, let columns = TableIndex.names(lists[0]),
+        guard case .array(var lists) = value else { return nil }
+        let hasMarks = lists.count == 3 && lists.removeLast() == .bool(true)
+        guard lists.count == 2, let columns = TableIndex.names(lists[0]),
             let including = TableIndex.names(lists[1]), !columns.isEmpty
         else { return nil }
-        self.init(columns: columns, including: including, number: number)
+        self.init(columns: columns, including: including, number: number, hasMarks: hasMarks)
     }
 
     private static func names(_ list: Value) -> [String]? {

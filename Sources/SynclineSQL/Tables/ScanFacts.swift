@@ -105,7 +105,9 @@ struct ScanFacts: Hashable {
             part.ends = ends
             used += more
         }
-        part.isCovering = sortsIDs && index.covers(request.read)
+        // Without a condition, the whole table is read faster than many rows that have to be looked up.
+        part.isCovering =
+            sortsIDs && index.covers(request.read) && (index.keepsValues || !used.isEmpty || !index.mayNeedRows)
         let isBackward = index.isBackward(request.order, after: part.equal, idsSort: sortsIDs && hasOneIDForm)
         // Without a value, only few of the rows that come first may satisfy another condition.
         let isWalk = request.hasLimit && (part.equal > 0 || request.hasOnly(used))
@@ -151,11 +153,17 @@ struct IndexFacts: Hashable {
     var sortsIDs = true
     /// The columns whose values its entries have, as bits, with the id; 0 if rows have to be looked up.
     var kept: UInt64 = 0
+    /// Whether entries have these values as rows do. Otherwise they are read from the keys, except for values that only the
+    /// row has.
+    var keepsValues = false
 
     /// Assumes that its columns have nothing that is not known.
     fileprivate mutating func takeTheBest() {
         content = content.map { $0 == .unknown ? [] : $0.subtracting([.fineDate, .numericString, .cut]) }
     }
+
+    /// Whether rows may have values that their entries' keys do not have.
+    fileprivate var mayNeedRows: Bool { content.contains { !$0.isDisjoint(with: [.cut, .structure]) } }
 
     /// Whether its entries have some columns.
     func covers(_ read: UInt64) -> Bool { kept != 0 && read & ~kept == 0 }

@@ -21,6 +21,10 @@ final class StoreScan: TableScan {
     @exclusivity(unchecked) private var nextKey = 0
     /// The entries of an index whose rows are looked up one by one, or that have all that is read.
     @exclusivity(unchecked) private var indexCursor: IndexCursor?
+    /// The position of each column in the index whose keys are read.
+    @exclusivity(unchecked) private var keyPlaces: [Int?] = []
+    /// Whether the current row's columns are read from the key of its entry.
+    @exclusivity(unchecked) private var isKey = false
     /// Nil unless only entries of an index are read.
     @exclusivity(unchecked) private var entries: IndexEntries?
     /// How often rows with one value were asked for without an index.
@@ -30,8 +34,10 @@ final class StoreScan: TableScan {
     private enum Source {
         case cursor(Unmanaged<RowCursor>)
         case entries(Unmanaged<IndexEntries>)
-        /// Entries of an index that have all that is read.
+        /// Entries of an index that have all that is read, as rows have it.
         case covering(Unmanaged<IndexCursor>)
+        /// Entries of an index whose keys have all that is read.
+        case keys(Unmanaged<IndexCursor>)
         /// Entries of an index whose rows are looked up.
         case index(Unmanaged<IndexCursor>)
     }
@@ -44,8 +50,8 @@ final class StoreScan: TableScan {
     override var isAtEnd: Bool { row == nil }
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (row, entry, source, cursor, end, keys, nextKey, indexCursor, entries) =
-            (nil, nil, nil, nil, nil, [], 0, nil, nil)
+        (row, entry, source, cursor, end, keys, nextKey, indexCursor, entries, isKey) =
+            (nil, nil, nil, nil, nil, [], 0, nil, nil, false)
         do throws(StateError) {
             if plan.isList { return try beginList(plan.access, values.first) }
             switch plan.access {
@@ -74,7 +80,12 @@ final class StoreScan: TableScan {
             case .covering(let cursor):
                 row = try cursor.borrowed { cursor throws(StateError) in
                     try cursor.advance()
-                    return try cursor.row()
+                    return try cursor.includedRow()
+                }
+            case .keys(let cursor):
+                try cursor.borrowed { cursor throws(StateError) in
+                    try cursor.advance()
+                    try show(cursor)
                 }
             case .index(let cursor):
                 try cursor.borrowed { cursor throws(StateError) in try cursor.advance() }
@@ -90,6 +101,10 @@ final class StoreScan: TableScan {
         guard let row else { return sink.null() }
         if column == 0 { return row.withID { sink.text($0) } }
         if let entry { return entry.text.map { sink.text($0) } ?? sink.null() }
+        if isKey, case .keys(let cursor)? = source {
+            guard let place = keyPlaces[column] else { return sink.null() }
+            return cursor.borrowed { sink.write($0.value(place)) }
+        }
         guard let value = row.encoded(&places[column - 1]) else { return sink.null() }
         sink.write(encoded: value)
     }
@@ -204,13 +219,23 @@ final class StoreScan: TableScan {
         // Only an index that has all rows covers a statement or has an order.
         guard let found = try table.cursor(part, values) else { throw .malformed("an index") }
         indexCursor = found
-        if part.isCovering {
+        if part.isCovering, table.keepsValues(part) {
             source = .covering(.passUnretained(found))
-            row = try found.row()
+            row = try found.includedRow()
+        } else if part.isCovering {
+            source = .keys(.passUnretained(found))
+            keyPlaces = (0...table.stored.count).map { part.columns.firstIndex(of: $0) }
+            try show(found)
         } else {
             source = .index(.passUnretained(found))
             try findEntry()
         }
+    }
+
+    /// Shows the current entry. Its row is looked up if its key does not have all values.
+    private func show(_ cursor: IndexCursor) throws(StateError) {
+        isKey = !cursor.needsRow
+        if isKey { row = cursor.row } else { try findEntry() }
     }
 
     /// Finds the row of the current entry, or of the first one after it that has one.

@@ -56,7 +56,8 @@ extension IndexFacts {
         self.init(
             columns: columns, content: [first] + columns.dropFirst().map { _ in .unknown }, isRead: index.isOlder)
         sortsIDs = columns.count == index.columns.count
-        if index.including.isEmpty { return }
+        keepsValues = !index.including.isEmpty
+        guard keepsValues || index.hasMarks else { return }
         kept = (index.columns + index.including).compactMap(place).filter { $0 < 63 }.reduce(1) { $0 | 1 << UInt64($1) }
     }
 }
@@ -114,6 +115,9 @@ final class StoreTable: VirtualTable {
     }
 
     // MARK: Parts of indexes
+
+    /// Whether the entries of an index that covers a statement have the values as rows do.
+    func keepsValues(_ part: IndexPart) -> Bool { known.indexes[part.index].keepsValues }
 
     /// The entries of a part of an index, for some values. Nil if rows are missing in it.
     func cursor(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> IndexCursor? {

@@ -30,6 +30,18 @@ extension ValueSink {
         }
     }
 
+    func write(_ value: EntryValue) {
+        switch value {
+        case .null: null()
+        case .bool(let flag): integer(flag ? 1 : 0)
+        case .integer(let number): integer(number)
+        case .double(let number): double(number)
+        case .date(let instant): Timestamp(instant).sqlForm.withText { text($0) }
+        case .text(let utf8): text(utf8)
+        case .bytes(let bytes): blob(bytes)
+        }
+    }
+
     func write(text string: String) {
         var string = string
         string.withUTF8 { text(UnsafeRawBufferPointer($0)) }

@@ -128,12 +128,14 @@ extension Chance {
                         table: text(), ids: once(in: 3) ? nil : (0..<below(4)).map { _ in text() },
                         isForced: once(in: 2)))
             case .indexed:
-                .indexed(IndexChange(table: text(), columns: [text()], isOn: once(in: 2), isOlderForm: true))
+                .indexed(IndexChange(table: text(), columns: [text()], isOn: once(in: 2), form: .older))
             case .indexedByColumns:
                 .indexed(
                     IndexChange(
                         table: text(), columns: (0...below(3)).map { _ in text() },
-                        including: (0..<below(3)).map { _ in text() }, isOn: once(in: 2)))
+                        including: (0..<below(3)).map { _ in text() }, isOn: once(in: 2), form: .sorted))
+            case .indexedWithMarks:
+                .indexed(IndexChange(table: text(), columns: (0...below(3)).map { _ in text() }, isOn: true))
             case .cursorReset: .cursorReset(table: text(), queryID: text())
             case .sent: .sent((0..<below(4)).map { _ in sentOperation() })
             case .answered: .answered(answer())

@@ -59,9 +59,9 @@ struct RandomHistory {
             .indexed(
                 IndexChange(
                     table: table(), columns: columns, including: including, isOn: !chance.once(in: 3),
-                    isOlderForm: false)))
+                    form: chance.once(in: 4) ? .sorted : nil)))
         try record(
-            .indexed(IndexChange(table: table(), columns: [names[start]], isOn: !chance.once(in: 3), isOlderForm: true))
+            .indexed(IndexChange(table: table(), columns: [names[start]], isOn: !chance.once(in: 3), form: .older))
         )
     }
 

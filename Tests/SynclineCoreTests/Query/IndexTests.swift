@@ -34,7 +34,7 @@ import Testing
     }
 
     private static let forms = [
-        IndexChange(table: "t", columns: ["n"], isOn: true, isOlderForm: true),
+        IndexChange(table: "t", columns: ["n"], isOn: true, form: .older),
         IndexChange(table: "t", columns: ["n"], isOn: true),
     ]
 
@@ -182,10 +182,8 @@ import Testing
     @Test func `tables whose names differ in their bytes have indexes of their own`() throws {
         let projector = try Projector()
         for table in ["caf\u{e9}", "cafe\u{301}"] {
-            for isOlderForm in [true, false] {
-                let column = isOlderForm ? "n" : "m"
-                try Self.declare(
-                    IndexChange(table: table, columns: [column], isOn: true, isOlderForm: isOlderForm), in: projector)
+            for (column, form) in [("n", IndexChange.Form.older), ("m", .marked)] {
+                try Self.declare(IndexChange(table: table, columns: [column], isOn: true, form: form), in: projector)
             }
             #expect(try Self.reader(projector).indexes(of: table).map(\.columns) == [["n"], ["m"]])
         }
@@ -214,20 +212,52 @@ import Testing
         #expect(projector.store.digest == added)
     }
 
-    @Test func `the bytes of both forms stay as they are`() throws {
+    @Test func `the bytes of all forms stay as they are`() throws {
         let projector = try Projector()
         // What older engines wrote: kind, time, the names, on.
         let older: [UInt8] = [8, 0, 0, 1, 0x74, 0, 1, 0x6e, 1]
         let newer: [UInt8] = [17, 0, 0, 1, 0x74, 1, 2, 0, 1, 0x6e, 0, 1, 0x73, 0]
-        for (number, record) in [older, newer].enumerated() {
+        let marked: [UInt8] = [18, 0, 0, 1, 0x74, 1, 0, 1, 0x73]
+        for (number, record) in [older, newer, marked].enumerated() {
             try record.withBytes { record throws(StateError) in
                 try projector.apply(record, number: UInt64(number) + 1)
             }
         }
         try Self.insert(1, [.init("n", .integer(5)), .init("s", .string("a\0"))], into: projector)
         let five: [UInt8] = [4, 0xc0, 0x14, 0, 0, 0, 0, 0, 0]
-        let keys = try projector.store.snapshot.contents().keys
-        #expect(keys.filter { $0.first == 5 } == [[5, 0x74, 0, 0x6e, 0] + five + [3, 0x31]])
-        #expect(keys.filter { $0.first == 7 } == [[7, 0x74, 0, 0] + five + [6, 0x61, 0, 0xff, 0, 0, 3, 0x31]])
+        let string: [UInt8] = [6, 0x61, 0, 0xff, 0, 0]
+        let contents = try projector.store.snapshot.contents()
+        #expect(contents.keys.filter { $0.first == 5 } == [[5, 0x74, 0, 0x6e, 0] + five + [3, 0x31]])
+        let (sorted, inOrder) = ([7, 0x74, 0, 0] + five + string + [3, 0x31], [7, 0x74, 0, 1] + string + [3, 0x31])
+        #expect(contents.filter { $0.key.first == 7 } == [sorted: [], inOrder: [1]])
+    }
+
+    @Test(arguments: [(5, []), (5.0, [2]), (5.5, []), ("\0", [1])] as [(Value, [UInt8])])
+    func `an entry has the mark of its row's newest value`(value: Value, mark: [UInt8]) throws {
+        func marks(_ projector: Projector) throws -> [[UInt8]] {
+            try projector.store.snapshot.contents().filter { $0.key.first == 7 }.map(\.value)
+        }
+        let index = IndexChange(table: "t", columns: ["n"], isOn: true)
+        let early = try state(0, [index])
+        for number in [Value.double(7), .integer(5), value] {
+            let change = LocalChange(
+                kind: number == 7.0 ? .insert : .update, table: "t", id: "1", columns: Row([.init("n", number)]))
+            try early.apply(
+                Event(time: 0, .local(LocalTransaction([change], isGrouped: false))), number: early.through + 1)
+        }
+        #expect(try marks(early) == [mark])
+        // The same for an index that is declared when the row is there.
+        try Self.declare(IndexChange(table: "t", columns: ["n"], isOn: false), in: early)
+        try Self.declare(index, in: early)
+        #expect(try marks(early) == [mark])
+    }
+
+    @Test func `an index without marks gets them when it is declared again`() throws {
+        let projector = try state(3, [IndexChange(table: "t", columns: ["n"], isOn: true, form: .sorted)])
+        #expect(try Self.reader(projector).indexes(of: "t").map(\.hasMarks) == [false])
+        try Self.declare(Self.forms[1], in: projector)
+        #expect(try Self.reader(projector).indexes(of: "t").map(\.hasMarks) == [true])
+        let (digest, summed) = (projector.store.digest, try projector.store.snapshot.summed())
+        #expect(digest == summed)
     }
 }
