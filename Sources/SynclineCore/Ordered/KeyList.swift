@@ -25,22 +25,24 @@ struct KeyList {
         }
     }
 
-    /// The same for several keys, or 0 if all are after one. Each step is made for all of them before the next one: so
+    /// Finds the same for several keys, or 0 if all are after one. Each step is made for all of them before the next one: so
     /// the processor need not wait for what one of them reads, and guesses nothing.
-    func places(of keys: [Bytes]) -> [Int] {
-        var places = [Int](repeating: 0, count: keys.count)
+    /// - Parameter isWanted: Which of the keys are searched for.
+    @inline(__always)
+    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        for index in lookups.indices where isWanted(lookups[index]) { lookups[index].place = 0 }
         var left = ends.count
-        self.keys.withBytes { list in
+        keys.withBytes { list in
             while left > 1 {
                 let half = left / 2
-                for index in keys.indices {
-                    let middle = places[index] + half
-                    places[index] = key(middle, of: list).compare(keys[index]) <= 0 ? middle : places[index]
+                for index in lookups.indices where isWanted(lookups[index]) {
+                    let place = lookups[index].place
+                    let isAfter = key(place + half, of: list).compare(lookups[index].key) > 0
+                    lookups[index].place = isAfter ? place : place + half
                 }
                 left -= half
             }
         }
-        return places
     }
 
     /// Compares a key of the list with another.

@@ -95,8 +95,10 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
-    /// The same for several keys.
-    func places(of keys: [Bytes]) -> [Int] { index.places(of: keys) }
+    /// The same for those of several keys that are wanted.
+    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        index.findPlaces(of: lookups, isWanted)
+    }
 
     /// Fetches the beginning of a block, if it is cached.
     func prefetch(_ place: Int) { cache.prefetch(cachePlace(place), lines: 1) }
@@ -262,5 +264,7 @@ private struct RunIndex {
     /// Returns the block that would hold a key: the last one that does not begin after it.
     func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }
 
-    func places(of keys: [Bytes]) -> [Int] { self.keys.places(of: keys) }
+    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        keys.findPlaces(of: lookups, isWanted)
+    }
 }

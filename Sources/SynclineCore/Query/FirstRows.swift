@@ -55,9 +55,9 @@ struct FirstRows {
     }
 
     /// Offers a row whose sort keys are known.
-    mutating func offer(_ row: borrowing VisitedRow, sortKeys: ByteWriter) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes) -> Bool {
         position.removeAll()
-        sortKeys.withView { position.append($0) }
+        position.append(sortKeys)
         return addAtPosition(row)
     }
 
@@ -122,6 +122,9 @@ struct FirstRows {
         }
         memory = kept
     }
+
+    /// How many rows are taken before there are as many as are wanted.
+    var missing: Int { max(0, limit - items.count) }
 
     /// The number of rows that are wanted and there.
     var count: Int { min(items.count, limit) }

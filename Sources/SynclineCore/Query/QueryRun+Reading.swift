@@ -59,7 +59,7 @@ extension QueryRun {
         let filter = scan.isExact ? nil : try filter
         try forEachEntry(of: scan) { key, value throws(StateError) in
             plan.entriesRead += 1
-            try visit(try scan.rowID(in: key), value, filter, body)
+            try visit(entry: try scan.rowID(in: key), value, filter, body)
             return true
         }
         return true
@@ -94,7 +94,7 @@ extension QueryRun {
 
     /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
     func visit(
-        _ id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
+        entry id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
         _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
@@ -105,24 +105,19 @@ extension QueryRun {
     ) throws(StateError) {
         let filter = scan?.isExact == true ? nil : try filter
         try keys.forEachFew { keys throws(StateError) in
-            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { key, stored throws(StateError) in
-                plan.rowsRead += 1
-                try stored.withBytes { value throws(StateError) in
-                    try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
-                }
+            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { place, stored throws(StateError) in
+                try stored.withBytes { value throws(StateError) in try visit(row: keys[place], value, filter, body) }
             }
         }
     }
 
-    /// Looks up a row, and calls `body` with it if it matches.
-    func look(
-        _ key: Bytes, _ filter: Unmanaged<FilterProgram>?, _ body: (borrowing VisitedRow) throws(StateError) -> Void
+    /// Calls `body` with a row that was looked up, if it matches.
+    func visit(
+        row key: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
+        _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
-        guard let stored = try reader.snapshot.value(key) else { return }
         plan.rowsRead += 1
-        try stored.withBytes { value throws(StateError) in
-            try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
-        }
+        try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
     }
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.

@@ -88,8 +88,8 @@ final class QueryRun {
             order.places(scan.index).map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
         let unpinned = scan.index.columns.count - scan.pins
         let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
-        var (known, rowKey) = (ByteWriter(capacity: 128), ByteWriter(capacity: 128))
-        let rowPrefix = visitor.prefix
+        var known = ByteWriter(capacity: 128)
+        var few = FewEntries(rowPrefix: visitor.prefix)
         let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(reader.lookupBudget)
         var isTooMuch = false
         try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(StateError) in
@@ -106,17 +106,17 @@ final class QueryRun {
             if let bound = found.bound, known.isAfter(beginningOf: bound) { return false }
             isTooMuch = plan.entriesRead > limit
             if isTooMuch { return false }
-            func offer(_ row: borrowing VisitedRow) throws(StateError) {
-                _ = isAll ? try found.offer(row, sortKeys: known) : try found.offer(row)
-            }
             if isCovering {
-                try visit(reader.rest, value, filter, offer)
-            } else {
-                rowKey.removeAll()
-                rowKey.append(rowPrefix)
-                rowKey.append(reader.rest)
-                try rowKey.withView { key throws(StateError) in try look(key, filter, offer) }
+                try known.withView { known throws(StateError) in
+                    try visit(entry: reader.rest, value, filter) { row throws(StateError) in
+                        _ = try found.offer(row, sortKeys: isAll ? known : nil)
+                    }
+                }
+                return true
             }
+            known.withView { few.append(sortKeys: isAll ? $0 : nil, id: reader.rest) }
+            // All of these rows are needed in any case.
+            if few.isFull || few.count >= found.missing { try look(&few, filter, &found) }
             return true
         }
         if isTooMuch {
@@ -124,7 +124,20 @@ final class QueryRun {
             matches = 0
             return nil
         }
+        try look(&few, filter, &found)
         return try result(&found, isCovering: isCovering)
+    }
+
+    /// Looks up the rows of some entries, offers those that match, and removes the entries.
+    private func look(
+        _ few: inout FewEntries, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
+    ) throws(StateError) {
+        try few.forEachRow(reader.snapshot) { key, value, sortKeys throws(StateError) in
+            try visit(row: key, value, filter) { row throws(StateError) in
+                _ = try found.offer(row, sortKeys: sortKeys)
+            }
+        }
+        few.removeAll()
     }
 
     private func collector(comeByKey: Bool) -> ResultRows {

@@ -29,6 +29,9 @@ struct ResultRows: ~Copyable {
     /// The position of the last row that is wanted, once there are enough rows.
     var bound: [UInt8]? { first?.bound }
 
+    /// How many rows are taken before there are as many as are wanted; 0 if all are wanted.
+    var missing: Int { first?.missing ?? 0 }
+
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
     mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
@@ -41,9 +44,9 @@ struct ResultRows: ~Copyable {
         return true
     }
 
-    /// The same for a row whose sort keys are known.
-    mutating func offer(_ row: borrowing VisitedRow, sortKeys: ByteWriter) throws(StateError) -> Bool {
-        if let isWanted = first?.offer(row, sortKeys: sortKeys) { return isWanted }
+    /// The same for a row whose sort keys may be known.
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes?) throws(StateError) -> Bool {
+        if let sortKeys, let isWanted = first?.offer(row, sortKeys: sortKeys) { return isWanted }
         return try offer(row)
     }
 

@@ -14,7 +14,7 @@ struct RowKeys {
 
     private let prefix: [UInt8]
     /// Few enough that what is fetched for the last of them is still in the processor's cache when it is their turn.
-    private static let few = 16
+    static let few = 16
     private var items: [Item] = []
     private var memory = ByteWriter(capacity: 1024)
 

@@ -123,8 +123,8 @@ private struct Play {
         var found: [[[UInt8]]] = []
         let areKnown = chance.once(in: 2)
         try keys.forEachFew { few throws(StateError) in
-            try snapshot.forEachValue(of: few, areKnown: areKnown) { key, value in
-                found.append([[UInt8](key), value.copy])
+            try snapshot.forEachValue(of: few, areKnown: areKnown) { place, value in
+                found.append([[UInt8](few[place]), value.copy])
             }
         }
         let expected = wanted.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
