@@ -51,3 +51,11 @@ extension UnsafeRawBufferPointer {
         return false
     }
 }
+
+extension [UInt8] {
+    /// The first key after all that begin with these bytes; nil if there is none.
+    var endOfPrefix: [UInt8]? {
+        guard let last = lastIndex(where: { $0 < .max }) else { return nil }
+        return self[..<last] + [self[last] + 1]
+    }
+}

@@ -230,6 +230,21 @@ package final class Run: Sendable {
             return try count + super.pass(before: limit)
         }
 
+        override func visit(
+            before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+        ) throws(StateError) -> Bool {
+            while inner.isValid {
+                guard try inner.visit(before: limit, body) else { return false }
+                // At the limit, or at the end of a block.
+                if inner.isValid {
+                    show(inner.key, inner.value)
+                    return true
+                }
+                try settle()
+            }
+            return true
+        }
+
         private func settle() throws(StateError) {
             while !inner.isValid {
                 place += 1

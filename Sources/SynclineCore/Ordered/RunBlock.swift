@@ -239,21 +239,54 @@ package final class RunBlock: @unchecked Sendable {
 
         @inline(__always)
         init(_ reader: inout ByteReader) throws(MalformedBytes) {
-            let (count, length): (Int, UInt64)
-            if let numbers = reader.shortVarints() {
-                (shared, count, length) = (numbers.0, numbers.1, UInt64(numbers.2))
+            if let short = Entry(short: &reader) {
+                self = short
             } else {
-                shared = Int(truncatingIfNeeded: try reader.varint())
-                count = try reader.count()
-                length = try reader.varint()
+                try self.init(long: &reader)
             }
+        }
+
+        /// Reads an entry with short numbers, which most are, or nothing.
+        @inline(__always)
+        private init?(short reader: inout ByteReader) {
+            let start = reader.offset
+            guard let (shared, count, length) = reader.shortVarints() else { return nil }
+            let valueStart = reader.offset + count
+            let end = valueStart + max(length - 1, 0)
+            guard end <= reader.bytes.count else {
+                reader.offset = start
+                return nil
+            }
+            self.shared = shared
+            rest = Bytes(rebasing: reader.bytes[reader.offset..<valueStart])
+            value = length == 0 ? nil : Bytes(rebasing: reader.bytes[valueStart..<end])
+            reader.offset = end
+        }
+
+        private init(long reader: inout ByteReader) throws(MalformedBytes) {
+            shared = Int(truncatingIfNeeded: try reader.varint())
+            let (count, length) = (try reader.count(), try reader.varint())
             rest = try reader.take(count)
-            if length == 0 {
-                value = nil
-            } else {
-                guard length - 1 <= UInt64(reader.remaining) else { throw MalformedBytes() }
-                value = try reader.take(Int(length - 1))
-            }
+            value = length == 0 ? nil : try reader.take(length - 1)
+        }
+    }
+
+    /// Entries, one after another, that come nearer to a key. They are compared with it without assembling their keys.
+    private struct Approach {
+        /// How much of the key the last entry before it matches.
+        var matched: Int
+
+        /// Returns whether the next entry comes before the key, too.
+        @inline(__always)
+        mutating func isBefore(_ entry: Entry, _ key: Bytes) -> Bool {
+            if entry.shared > matched { return true }
+            // The first entry of a part shares nothing, whatever its key is.
+            matched = entry.shared
+            let rest = Bytes(rebasing: key[matched...])
+            let more = entry.rest.sharedPrefix(with: rest)
+            guard more < rest.count, more == entry.rest.count || entry.rest[more] < rest[more] else { return false }
+            matched += more
+            return true
         }
     }
 
@@ -287,23 +320,12 @@ package final class RunBlock: @unchecked Sendable {
 
         /// Moves to the first entry that is not before a key, without assembling whole keys: see `find`.
         private mutating func seek(_ key: Bytes) throws(MalformedBytes) {
-            var matched = 0
+            var approach = Approach(matched: 0)
             while !reader.isAtEnd {
                 start = reader.offset
                 let entry = try Entry(&reader)
-                if entry.shared > matched { continue }
                 guard entry.shared >= 0 else { throw MalformedBytes() }
-                let rest = Bytes(rebasing: key[entry.shared...])
-                let more = entry.rest.sharedPrefix(with: rest)
-                // An entry comes after the key if it shares less than the previous one, as at the beginning of the next
-                // part, or if it has a greater byte.
-                let isBefore =
-                    entry.shared == matched && more < rest.count
-                    && (more == entry.rest.count || entry.rest[more] < rest[more])
-                if isBefore {
-                    matched += more
-                    continue
-                }
+                if approach.isBefore(entry, key) { continue }
                 keyBuffer.replace(after: 0, with: Bytes(rebasing: key[..<entry.shared]))
                 keyBuffer.replace(after: entry.shared, with: entry.rest)
                 value = entry.value
@@ -329,6 +351,34 @@ package final class RunBlock: @unchecked Sendable {
                 if try Entry(&reader).value != nil { count += 1 }
             }
             return count
+        }
+
+        /// Calls `body` with the entries before a limit, if there is one, except for those of removed keys, until it returns
+        /// false. Returns false if it did.
+        mutating func visit(
+            before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+        ) throws(StateError) -> Bool {
+            guard isValid else { return true }
+            if let limit, key.compare(limit) >= 0 { return true }
+            if let value, try !body(key, value) { return false }
+            var approach = Approach(matched: limit.map { key.sharedPrefix(with: $0) } ?? 0)
+            var reader = reader
+            while !reader.isAtEnd {
+                start = reader.offset
+                guard let entry = try? Entry(&reader), entry.shared >= 0, entry.shared <= keyBuffer.count else {
+                    throw .malformed("a run's block")
+                }
+                keyBuffer.replace(after: entry.shared, with: entry.rest)
+                if let limit, !approach.isBefore(entry, limit) {
+                    value = entry.value
+                    self.reader = reader
+                    return true
+                }
+                if let value = entry.value, try !body(key, value) { return false }
+            }
+            self.reader = reader
+            isValid = false
+            return true
         }
 
         @inline(__always)

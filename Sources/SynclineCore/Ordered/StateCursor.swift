@@ -25,6 +25,19 @@ class LayerCursor {
         return count
     }
 
+    /// Calls `body` with each key before a limit, if there is one, and its value, unless the key was removed, until it
+    /// returns false. Returns false if it did. Otherwise the first key that is not before the limit is the current one.
+    func visit(
+        before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) -> Bool {
+        while let key {
+            if let limit, key.compare(limit) >= 0 { break }
+            if let value, try !body(key, value) { return false }
+            try advance()
+        }
+        return true
+    }
+
     final func show(_ key: Bytes, _ value: Bytes?) {
         self.key = key
         self.value = value
@@ -97,6 +110,25 @@ package struct StateCursor {
             try settle()
         }
         return count
+    }
+
+    /// Calls `body` with each key before a limit, if there is one, and its value, until it returns false. The cursor can't
+    /// be used afterwards.
+    mutating func visit(
+        before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+    ) throws(StateError) {
+        while let current, let key {
+            var end = limit
+            if let limit {
+                if key.compare(limit) >= 0 { return }
+                if let rival, rival.compare(limit) < 0 { end = rival }
+            } else {
+                end = rival
+            }
+            let goesOn = try current.borrowed { layer throws(StateError) in try layer.visit(before: end, body) }
+            guard goesOn else { return }
+            try settle()
+        }
     }
 
     /// Finds the smallest key after the current layer has moved, and skips removed ones.

@@ -5,30 +5,35 @@ import SynclineGround
 
 /// A filter, compiled.
 final class FilterProgram {
-    /// Nil if every row matches.
-    private let step: FilterStep?
+    /// All of them are true of a row that matches.
+    private let steps: [FilterStep]
     private let work = FilterWork()
     /// Both again, to be used for each row without being retained.
-    private let borrowedStep: Unmanaged<FilterStep>?
+    private let borrowedSteps: [Unmanaged<FilterStep>]
     private let borrowedWork: Unmanaged<FilterWork>
 
     /// Without a filter every row matches.
     init(_ filter: FilterExpression?) {
-        step = filter.map { FilterProgram.compile($0) }
-        borrowedStep = step.map { .passUnretained($0) }
+        steps = filter.map { FilterProgram.parts(of: $0).map(FilterProgram.compile) } ?? []
+        borrowedSteps = steps.map { .passUnretained($0) }
         borrowedWork = .passUnretained(work)
     }
 
-    @inline(__always)
-    func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
-        guard let borrowedStep else { return true }
-        return try matches(row, borrowedStep)
+    /// The filters that are joined by `and`, in their order.
+    private static func parts(of filter: FilterExpression) -> [FilterExpression] {
+        guard case .and(let left, let right) = filter else { return [filter] }
+        return parts(of: left) + parts(of: right)
     }
 
-    private func matches(_ row: EncodedRowView, _ step: Unmanaged<FilterStep>) throws(StateError) -> Bool {
+    func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
+        try withUnsafePointer(to: row) { row throws(StateError) in try matches(row) }
+    }
+
+    func matches(_ row: RowPointer) throws(StateError) -> Bool {
         let (matches, hasFailed) = borrowedWork.borrowed { work in
             work.beginRow()
-            return (step.borrowed { $0.truth(of: row, work) } == true, work.failure != nil)
+            let matches = borrowedSteps.allSatisfy { step in step.borrowed { $0.truth(of: row, work) } == true }
+            return (matches, work.failure != nil)
         }
         if !hasFailed { return matches }
         throw .failed(
@@ -68,7 +73,7 @@ private class FilterStep {
     init(_ filter: FilterExpression) { self.filter = filter }
 
     /// Returns true, false, or nil for unknown.
-    func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { filter.truth(of: row, work) }
+    func truth(of row: RowPointer, _ work: FilterWork) -> Bool? { filter.truth(of: row.pointee, work) }
 }
 
 private final class BothSteps: FilterStep {
@@ -81,7 +86,7 @@ private final class BothSteps: FilterStep {
         super.init(.and(left.filter, right.filter))
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
         let first = left.truth(of: row, work)
         if first == false { return false }
         let second = right.truth(of: row, work)
@@ -99,7 +104,7 @@ private final class EitherStep: FilterStep {
         super.init(.or(left.filter, right.filter))
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
         let first = left.truth(of: row, work)
         if first == true { return true }
         let second = right.truth(of: row, work)
@@ -115,7 +120,7 @@ private final class NotStep: FilterStep {
         super.init(.not(inner.filter))
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? { inner.truth(of: row, work).map { !$0 } }
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? { inner.truth(of: row, work).map { !$0 } }
 }
 
 /// A column compared with a literal.
@@ -152,8 +157,8 @@ private final class IntegerStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
-        guard let value = row.encoded(&column), let tag = value.first else { return absent }
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
         let stored: Int64
         if tag & 0xc0 == ValueTag.smallInteger {
             stored = Int64(tag & 0x3f)
@@ -162,7 +167,7 @@ private final class IntegerStep: ComparisonStep {
             guard let number = try? reader.zigzag() else { return absent }
             stored = number
         } else {
-            return filter.truth(of: row, work)
+            return filter.truth(of: row.pointee, work)
         }
         return holds(stored < number ? -1 : stored == number ? 0 : 1)
     }
@@ -176,9 +181,9 @@ private final class TextStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
-        guard let value = row.encoded(&column), let tag = value.first else { return absent }
-        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row, work) }
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
+        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row.pointee, work) }
         let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
         return holds(text.withBytes { stored.compare($0) })
     }
@@ -192,12 +197,12 @@ private final class FlagStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
-        switch row.encoded(&column)?.first {
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        switch row.pointee.encoded(&column)?.first {
         case nil: nil
         case ValueTag.yes?: flag
         case ValueTag.no?: !flag
-        default: filter.truth(of: row, work)
+        default: filter.truth(of: row.pointee, work)
         }
     }
 }
@@ -229,10 +234,10 @@ private final class ChoiceStep: FilterStep {
         super.init(filter)
     }
 
-    override func truth(of row: EncodedRowView, _ work: FilterWork) -> Bool? {
-        guard let value = column.encoded(row), let tag = value.first else { return nil }
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = column.encoded(row.pointee), let tag = value.first else { return nil }
         var reader = ByteReader(value)
-        guard isComparable(tag), (try? reader.skipValue()) != nil else { return filter.truth(of: row, work) }
+        guard isComparable(tag), (try? reader.skipValue()) != nil else { return filter.truth(of: row.pointee, work) }
         return choices.contains([UInt8](value.prefix(reader.offset)))
     }
 

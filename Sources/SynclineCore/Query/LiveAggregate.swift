@@ -56,7 +56,7 @@ extension TableChanges {
             try key.withBytes { key throws(StateError) in
                 try value.withBytes { value throws(StateError) in
                     try visitor.visit(key, value) { row throws(StateError) in
-                        guard try filter.matches(row.sight) else { return }
+                        guard try filter.matches(row.place) else { return }
                         isFound = true
                         try body(row.sight, isPresent)
                     }

@@ -134,7 +134,7 @@ package struct LiveWindow: LiveContent {
         try key.withBytes { key throws(StateError) in
             try value.withBytes { value throws(StateError) in
                 try visitor.visit(key, value) { row throws(StateError) in
-                    isMatch = try program.matches(row.sight)
+                    isMatch = try program.matches(row.place)
                     guard isMatch else { return }
                     position.removeAll()
                     try order.append(row.sight, to: &position)

@@ -142,7 +142,7 @@ extension QueryRun {
     /// - Parameter filter: Nil if only matches are found.
     @inline(__always)
     private func isMatch(_ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(StateError) -> Bool {
-        if let filter, try !filter.borrowed({ filter throws(StateError) in try filter.matches(row.sight) }) {
+        if let filter, try !filter.borrowed({ filter throws(StateError) in try filter.matches(row.place) }) {
             return false
         }
         matches += 1

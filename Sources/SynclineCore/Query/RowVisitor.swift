@@ -4,12 +4,17 @@ import SynclineGround
 
 /// A row that an app sees, and the entry it was read from.
 struct VisitedRow: ~Copyable {
-    let sight: EncodedRowView
+    /// Where the row is while it is shown. It is large, and copying it takes as long as a comparison of a column.
+    let place: RowPointer
     let key: Bytes
     let value: Bytes
     /// The form of its id.
     let form: UInt8
+
+    var sight: EncodedRowView { place.pointee }
 }
+
+typealias RowPointer = UnsafePointer<EncodedRowView>
 
 struct RowVisitor {
     private let reader: StateReader
@@ -58,10 +63,14 @@ struct RowVisitor {
         if EncodedRowView.isFrozen(value) {
             guard let owned = try OwnedRow(key, value, reader.shapes) else { return true }
             defer { extendLifetime(owned) }
-            return try body(VisitedRow(sight: owned.sight, key: key, value: value, form: form))
+            return try withUnsafePointer(to: owned.sight) { place throws(StateError) in
+                try body(VisitedRow(place: place, key: key, value: value, form: form))
+            }
         }
         guard let sight = try EncodedRowView(table: prefixLength, key: key, value: value, shapes) else { return true }
-        return try body(VisitedRow(sight: sight, key: key, value: value, form: form))
+        return try withUnsafePointer(to: sight) { place throws(StateError) in
+            try body(VisitedRow(place: place, key: key, value: value, form: form))
+        }
     }
 
     /// Calls `body` with what an entry of an index keeps of a row. The visitor's owner keeps the shapes.
@@ -73,6 +82,8 @@ struct RowVisitor {
         let view: RowView
         do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
         guard let form = id.first else { throw .malformed("an index") }
-        try body(VisitedRow(sight: EncodedRowView(formAndID: id, row: view), key: id, value: value, form: form))
+        try withUnsafePointer(to: EncodedRowView(formAndID: id, row: view)) { place throws(StateError) in
+            try body(VisitedRow(place: place, key: id, value: value, form: form))
+        }
     }
 }

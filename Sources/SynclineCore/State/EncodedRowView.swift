@@ -78,11 +78,17 @@ package struct EncodedRowView: FilterSubject {
     }
 
     /// Whether the row must be decoded as a whole, because an operation that was sent may show another base.
+    @inline(__always)
     package static func isFrozen(_ value: UnsafeRawBufferPointer) -> Bool {
-        var reader = ByteReader(value)
-        guard let byte = try? reader.byte() else { return false }
-        let flags = RowFlags(rawValue: byte)
-        guard flags.contains(.pending), !flags.contains(.base) else { return false }
+        guard let flags = value.first.map(RowFlags.init), flags.contains(.pending), !flags.contains(.base) else {
+            return false
+        }
+        if flags == .pending { return value.count > 1 && PendingFlags(rawValue: value[1]).contains(.frozen) }
+        return isFrozen(value, flags)
+    }
+
+    private static func isFrozen(_ value: UnsafeRawBufferPointer, _ flags: RowFlags) -> Bool {
+        var reader = ByteReader(value, at: 1)
         if flags.contains(.spelling) { guard (try? reader.counted()) != nil else { return false } }
         if flags.contains(.local) {
             guard (try? reader.varint()) != nil, (try? reader.counted()) != nil else { return false }

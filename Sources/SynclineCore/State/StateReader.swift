@@ -206,10 +206,9 @@ extension StateSnapshot {
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
     ) throws(StateError) {
-        try forEach(from: prefix) { key, value throws(StateError) in
-            guard prefix.withBytes({ key.begins(with: $0) }) else { return false }
-            return try body(key, value)
-        }
+        guard let end = prefix.endOfPrefix else { return try forEach(from: prefix, body) }
+        var place = try prefix.withBytes { start throws(StateError) in try cursor(from: start) }
+        try end.withBytes { end throws(StateError) in try place.visit(before: end, body) }
     }
 
     /// Visits every entry from a key on, in order, until the body returns false.
@@ -218,10 +217,7 @@ extension StateSnapshot {
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
     ) throws(StateError) {
         var place = try start.withBytes { start throws(StateError) in try cursor(from: start) }
-        while let key = place.key, let value = place.value {
-            guard try body(key, value) else { return }
-            try place.advance()
-        }
+        try place.visit(before: nil, body)
     }
 
     /// The first key that is not before another; nil if there is none.

@@ -109,7 +109,32 @@ private struct Play {
             let found = try start.withBytes { key throws(StateError) in try snapshot.value(key) }
             guard found.map(\.copy) == model[start] else { return false }
         }
+        guard try checkVisits(snapshot, model) else { return false }
         return try checkTogether(snapshot, model)
+    }
+
+    /// Visits the keys from one on, and those with a prefix, up to some number of them.
+    private mutating func checkVisits(
+        _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]
+    ) throws(StateError) -> Bool {
+        let entries = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { [$0.key, $0.value] }
+        for _ in 0..<6 {
+            let (start, most) = (key(), chance.pick([1, 2, 30, .max]))
+            let prefix = chance.pick([[], [0xff], [0xff, 0xff], Array(start.prefix(5)), Array(start.prefix(1)), start])
+            var (found, foundByPrefix): ([[[UInt8]]], [[[UInt8]]]) = ([], [])
+            try snapshot.forEach(from: start) { key, value in
+                found.append([[UInt8](key), [UInt8](value)])
+                return found.count < most
+            }
+            try snapshot.forEach(prefix: prefix) { key, value in
+                foundByPrefix.append([[UInt8](key), [UInt8](value)])
+                return foundByPrefix.count < most
+            }
+            let expected = entries.filter { !$0[0].lexicographicallyPrecedes(start) }.prefix(most)
+            guard found == Array(expected) else { return false }
+            guard foundByPrefix == Array(entries.filter { $0[0].starts(with: prefix) }.prefix(most)) else { return false }
+        }
+        return true
     }
 
     /// Looks up several keys at once.

@@ -22,7 +22,9 @@ import Testing
                 try Array(id.utf8).withBytes { id throws(StateError) in
                     try row.withView { view throws(StateError) in
                         let sight = EncodedRowView(id: id, row: view)
-                        _ = try first.offer(VisitedRow(sight: sight, key: id, value: view.bytes, form: 3))
+                        try withUnsafePointer(to: sight) { place throws(StateError) in
+                            _ = try first.offer(VisitedRow(place: place, key: id, value: view.bytes, form: 3))
+                        }
                     }
                 }
             }
