@@ -139,6 +139,18 @@ import Testing
         }
     }
 
+    @Test func `a column that an index has twice is used once`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        let index = IndexChange(table: "item", columns: ["n", "n"], isOn: true)
+        try await database.perform { engine throws(SyncError) in _ = try engine.record(.indexed(index)) }
+        for number in 0..<9 {
+            try await database.table("item").insert(["id": .string("r\(number)"), "n": .integer(Int64(number % 3))])
+        }
+        for text in ["select n, id from item where n = 2", "select id from item where n > 0 order by n, id"] {
+            try await compare(text, database, ["id", "n"])
+        }
+    }
+
     private static let long = String(repeating: "long ", count: 20)
 
     /// Compares with SQLite's own tables.

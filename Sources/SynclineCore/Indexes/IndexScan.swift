@@ -31,7 +31,7 @@ final class IndexScan {
         // Nil while there is only the one that is pinned.
         var prefixes: [[UInt8]]?
         var used = 0
-        for column in index.columns {
+        for column in index.distinctColumns {
             if prefixes == nil, conditions.appendPlace(of: column, in: index, to: &pinnedPrefix) {
                 used += 1
                 countPin()

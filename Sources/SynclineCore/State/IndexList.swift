@@ -38,6 +38,12 @@ package struct TableIndex: Hashable, Sendable {
             columns: columns, including: including.filter { $0 != column }, number: number, hasMarks: hasMarks)
     }
 
+    /// The columns up to the first that was there before, as after a column was renamed to another of the index.
+    package var distinctColumns: ArraySlice<String> {
+        columns.indices.first { place in columns[..<place].contains { $0.hasSameBytes(as: columns[place]) } }
+            .map { columns[..<$0] } ?? columns[...]
+    }
+
     /// Whether it is sorted by these columns. Names are compared by their bytes.
     package func isSorted(by others: [String]) -> Bool {
         columns.count == others.count && zip(columns, others).allSatisfy { $0.hasSameBytes(as: $1) }

@@ -43,12 +43,12 @@ struct TableFacts {
 
 extension IndexFacts {
     /// Nil if no row has its first column. Columns after one that no row has are left out, because they have no name in
-    /// SQL.
+    /// SQL, and so are those after one that is there twice.
     /// - Parameter first: What the first column may have.
     fileprivate init?(_ index: TableIndex, _ stored: [String], _ first: IndexContent) {
         func place(_ name: String) -> Int? { stored.firstIndex { $0.hasSameBytes(as: name) }.map { $0 + 1 } }
         var columns: [Int] = []
-        for name in index.columns {
+        for name in index.distinctColumns {
             guard let place = place(name) else { break }
             columns.append(place)
         }

@@ -252,6 +252,18 @@ import Testing
         #expect(try marks(early) == [mark])
     }
 
+    @Test func `a column that an index has twice is one condition`() throws {
+        let index = IndexChange(table: "t", columns: ["n", "n"], isOn: true)
+        let projector = try state(0, [index])
+        try Self.insert(1, [.init("n", .integer(1)), .init("s", .string("a"))], into: projector)
+        try Self.insert(2, [.init("n", .integer(1))], into: projector)
+        for order in [[], [RowQuery.Key("n", descending: true)]] {
+            let query = RowQuery(
+                table: "t", filter: try FilterExpression(parsing: "n eq 1 and s ne null"), order: order, top: 4)
+            #expect(try Self.reader(projector).run(query).rows.map(\.id) == ["1"])
+        }
+    }
+
     @Test func `an index without marks gets them when it is declared again`() throws {
         let projector = try state(3, [IndexChange(table: "t", columns: ["n"], isOn: true, form: .sorted)])
         #expect(try Self.reader(projector).indexes(of: "t").map(\.hasMarks) == [false])
