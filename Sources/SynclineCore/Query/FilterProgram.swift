@@ -183,7 +183,9 @@ private final class TextStep: ComparisonStep {
 
     override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
         guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
-        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return filter.truth(of: row.pointee, work) }
+        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else {
+            return filter.truth(of: row.pointee, work)
+        }
         let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
         return holds(text.withBytes { stored.compare($0) })
     }

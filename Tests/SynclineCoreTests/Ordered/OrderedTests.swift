@@ -132,7 +132,9 @@ private struct Play {
             }
             let expected = entries.filter { !$0[0].lexicographicallyPrecedes(start) }.prefix(most)
             guard found == Array(expected) else { return false }
-            guard foundByPrefix == Array(entries.filter { $0[0].starts(with: prefix) }.prefix(most)) else { return false }
+            guard foundByPrefix == Array(entries.filter { $0[0].starts(with: prefix) }.prefix(most)) else {
+                return false
+            }
         }
         return true
     }

@@ -40,7 +40,8 @@ import Testing
 
     private static let edges: [Value] =
         [
-            .null, true, false, "", "a", "\u{1}", .string(String(repeating: "x", count: 64)), .bytes([]), .bytes([1, 255]),
+            .null, true, false, "", "a", "\u{1}", .string(String(repeating: "x", count: 64)), .bytes([]),
+            .bytes([1, 255]),
             .bytes([UInt8](repeating: 7, count: 64)),
         ]
         + [0, 1, -1, 1 << 53 - 1, 1 << 53, 1 << 53 + 1, -(1 << 53) - 1, .max, .max - 1, .max - 1024, .min, .min + 1]
@@ -60,11 +61,13 @@ import Testing
         #expect(found.map { "\($0.debugDescription)" } == ["\(value.debugDescription)"])
     }
 
-    @Test(arguments: [
-        .double(-0.0), .double(.infinity), .double(-.infinity), .string("a\0"), .bytes([0]), .array([]), .object([]),
-        .string(String(repeating: "x", count: 65)), .string(String(repeating: "é", count: 33)),
-        .bytes([UInt8](repeating: 7, count: 65)),
-    ] as [Value])
+    @Test(
+        arguments: [
+            .double(-0.0), .double(.infinity), .double(-.infinity), .string("a\0"), .bytes([0]), .array([]),
+            .object([]),
+            .string(String(repeating: "x", count: 65)), .string(String(repeating: "é", count: 33)),
+            .bytes([UInt8](repeating: 7, count: 65)),
+        ] as [Value])
     func `a row is read for a value that its entry does not have`(value: Value) throws {
         #expect(try Self.values([value]) == nil)
         #expect(try Self.values([1, value, .double(2)]) == nil)
