@@ -19,6 +19,7 @@ import Testing
             try await AffinityTests().`an id is compared with a number`()
             try await AffinityTests().`a column is compared with a number`()
             try await AffinityTests().`a table is joined with numbers`()
+            try await AffinityTests().`an index that is made for a join finds strings by their numbers`()
         },
         Check(name: "ranges and orders") {
             try await SQLTests().`a range of ids includes its ends`()

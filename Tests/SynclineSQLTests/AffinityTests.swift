@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    @Test func `an index that is made for a join finds strings by their numbers`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage())
+        for number in 0..<200 {
+            try await database.table("item").insert(["id": .string("i\(number)"), "n": .string("\(number % 20)")])
+        }
+        for number in 0..<20 {
+            try await database.table("list").insert(["id": .string("l\(number)"), "text": .string("\(number)")])
+        }
+        let join = "from list cross join item on item.n = cast(list.text as integer)"
+        let plan = try await database.sql("explain query plan select count(*) \(join)").map(\.description)
+        #expect(plan.contains { $0.contains("an index made for n = ?") }, "\(plan)")
+        #expect(try await database.sql("select count(*) \(join)", as: Int.self) == [200])
+    }
+
     @Test func `a column is compared with a number`() async throws {
         let database = try await store()
         for column in ["k", "n"] {
