@@ -9,6 +9,8 @@ struct RandomStore {
     var chance: Chance
     /// Whether no id is a UUID, so that indexes have the order of ids.
     private let hasOneIDForm: Bool
+    /// Whether some doubles are whole, and so equal an integer. SQLite may then show either.
+    let hasWholeDoubles: Bool
     let database: SyncDatabase
     /// Strings that differ only after the part that an index has.
     static let long = ["a", "b"].map { String(repeating: "long ", count: 14) + $0 }
@@ -28,6 +30,7 @@ struct RandomStore {
     init(seed: UInt64) async throws {
         chance = Chance(seed: seed)
         hasOneIDForm = chance.once(in: 2)
+        hasWholeDoubles = seed % 2 == 0
         var configuration = SyncConfiguration()
         configuration.log.segmentSize = .kibibytes(64)
         configuration.log.zeroAhead = .kibibytes(16)
@@ -125,7 +128,7 @@ struct RandomStore {
     private mutating func value(_ column: String) -> Value {
         switch column {
         case "rank":
-            [.null, .integer(Int64(chance.below(20)) - 5), .double(Double(chance.below(18)) / 2)][chance.below(3)]
+            [.null, .integer(Int64(chance.below(20)) - 5), double()][chance.below(3)]
         case "at": chance.once(in: 5) ? .null : date()
         case "day": chance.once(in: 6) ? .null : day()
         case "tag": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.tags))
@@ -134,6 +137,10 @@ struct RandomStore {
         case "word": chance.once(in: 6) ? .null : .string(chance.pick(RandomStore.words))
         default: value()
         }
+    }
+
+    private mutating func double() -> Value {
+        .double(hasWholeDoubles ? Double(chance.below(18)) / 2 : Double(chance.below(9)) + 0.5)
     }
 
     /// Some dates differ by less than a millisecond, which is the same moment in SQL.
@@ -153,7 +160,7 @@ struct RandomStore {
         case 14, 15: .string(chance.pick(RandomStore.numbers))
         case 0: .null
         case 1: .bool(chance.once(in: 2))
-        case 2: .double(chance.once(in: 9) ? 9_007_199_254_740_992 : Double(chance.below(8)) / 2)
+        case 2: hasWholeDoubles && chance.once(in: 9) ? .double(9_007_199_254_740_992) : double()
         case 3: .bytes([1, UInt8(chance.below(4))])
         case 4: date()
         case 5: .array([.integer(Int64(chance.below(2)))])
