@@ -52,6 +52,55 @@ import Testing
         #expect(try await text("a", on: log) == "oat milk")
     }
 
+    @Test(arguments: [true, false])
+    func `a retention never moves the state that a branch began with`(isInherited: Bool) async throws {
+        let log = try TestLog.story()
+        if isInherited { #expect(await tool("config", "retention", "1 events", on: log).exit == .done) }
+        #expect(await tool("branch", "create", "draft", on: log).exit == .done)
+        if !isInherited {
+            #expect(await tool("config", "retention", "1 events", "--branch", "draft", on: log).exit == .done)
+        }
+        for number in 0..<3 {
+            let change = #"{"id":"a","text":"milk \#(number)","n\#(number)":1}"#
+            #expect(await tool("update", "todoitem", change, "--branch", "draft", on: log).exit == .done)
+            #expect(await tool("compact", "--branch", "draft", on: log).exit == .done)
+            #expect(await tool("checkpoint", "--branch", "draft", on: log).exit == .done)
+        }
+        #expect(await tool("branch", "land", "draft", on: log).output.contains("1 row"))
+        #expect(try await text("a", on: log) == "milk 2")
+        #expect(try await tool("get", "todoitem", "a", "--json", on: log).object()["n0"] as? Int == 1)
+    }
+
+    @Test func `a branch whose first state is lost is not landed`() async throws {
+        let log = try await drafted()
+        #expect(await tool("compact", "--branch", "draft", on: log).exit == .done)
+        let folder = log.path + "/branches/draft/"
+        let first = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".checkpoint") }.min()
+        try FileManager.default.removeItem(atPath: folder + (try #require(first)))
+        let refused = await tool("branch", "land", "draft", on: log)
+        #expect(refused.exit == .failed && refused.errors.contains("first state is lost"), "\(refused.errors)")
+        #expect(FileManager.default.fileExists(atPath: folder))
+        #expect(try await text("a", on: log, branch: "draft") == "goat milk")
+    }
+
+    @Test func `a branch takes only changes of rows, and undoes only its own`() async throws {
+        let log = try TestLog.story()
+        #expect(await tool("insert", "todoitem", #"{"id":"own","n":1}"#, on: log).exit == .done)
+        #expect(await tool("branch", "create", "draft", on: log).exit == .done)
+        for words in [
+            ["purge", "todoitem", "--force"], ["drop", "todoitem/own"], ["hold", "todoitem/own"],
+            ["reset-cursor", "todoitem", "open"], ["resolve", "todoitem/own", "--take-server"], ["undo"],
+        ] {
+            let call = await Call.tool(words: words + ["--branch", "draft"], on: log)
+            #expect(call.exit != .done, "\(words): \(call.output)")
+        }
+        #expect(await tool("insert", "todoitem", #"{"id":"own2","n":1}"#, "--branch", "draft", on: log).exit == .done)
+        #expect(await tool("undo", "--branch", "draft", on: log).exit == .done)
+        #expect(await tool("branch", "land", "draft", on: log).output.contains("no changes left"))
+        #expect(await tool("get", "todoitem", "own", on: log).exit == .done)
+    }
+
     @Test func `landing over rows that changed in the store meanwhile is refused`() async throws {
         let log = try await drafted()
         #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)

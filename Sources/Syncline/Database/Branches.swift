@@ -43,6 +43,17 @@ package enum Branches {
         try? store.removeTree(discarded)
     }
 
+    /// Returns the state that a branch began with, which its changes are compared with.
+    package static func base(of branch: any LogStorage, at point: BranchPoint) throws(SyncError) -> StateReader {
+        let base = try StateLoader(branch).earliest()
+        guard base.through == point.event else {
+            throw SyncError(
+                .storeCorrupt, "the branch's first state is lost, so its changes are not known",
+                hint: "Its rows can still be read: `syncline export --branch NAME`.", address: "@\(point.event)")
+        }
+        return base.reader(of: base.store.snapshot)
+    }
+
     private static let discardedSuffix = ".gone"
 
     /// Removes what a process left that was killed while it removed a branch.
@@ -76,6 +87,16 @@ extension SyncDatabase {
             try engine.record(.configured(name: point.landed, value: .integer(Int64(event ?? 0))))
             return (event, landing.changes)
         }
+    }
+}
+
+extension StateReader {
+    /// Throws if the store is a branch, which holds nothing but changes of the app.
+    func checkNotBranch() throws(SyncError) {
+        guard try mapErrors({ () throws(StateError) in try branchPoint }) != nil else { return }
+        throw SyncError(
+            .invalidConfiguration, "this is a branch of a store, and a branch holds only changes of rows",
+            hint: "Land it, then do this in the store: `syncline branch land NAME`.")
     }
 }
 

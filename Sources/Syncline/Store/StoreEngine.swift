@@ -89,6 +89,7 @@ package final class StoreEngine {
     @discardableResult
     func record(_ body: Event.Body) throws(SyncError) -> UInt64 {
         try checkOwner()
+        if !body.isForBranches { try reader.checkNotBranch() }
         if case .opened = body { hasRecordedOpening = true } else { recordOpening() }
         let number = nextNumber
         let event = Event(time: environment.milliseconds(), body)
@@ -100,6 +101,7 @@ package final class StoreEngine {
     /// Folds a page and writes what is new in it.
     func record(page: PulledPage) throws(SyncError) -> PageEffect {
         try checkOwner()
+        try reader.checkNotBranch()
         recordOpening()
         let number = nextNumber
         let (news, effect) = try mapErrors { () throws(StateError) in

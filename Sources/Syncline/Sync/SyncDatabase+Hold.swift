@@ -73,6 +73,7 @@ extension StoreEngine {
     /// Holds a row under an id, or releases it if that is nil; returns whether the row was held.
     @discardableResult
     func set(hold id: String?, on key: [UInt8]) throws(SyncError) -> Bool {
+        try reader.checkNotBranch()
         let (isHeld, name) = try mapErrors { () throws(StateError) in
             (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
         }

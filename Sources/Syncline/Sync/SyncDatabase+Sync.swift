@@ -233,11 +233,7 @@ extension SyncDatabase {
         try automatic.withLock { slot throws(SyncError) in try slot.checkOpen() }
         // Only the process that writes the log talks to the server, so that it can record the answers.
         _ = try writer.log
-        if try mapErrors({ () throws(StateError) in try reader.branchPoint }) != nil {
-            throw SyncError(
-                .invalidConfiguration, "this is a branch of a store, which is never pushed or pulled",
-                hint: "Land it, then push: `syncline branch land NAME`.")
-        }
+        try reader.checkNotBranch()
         let speaks = try mapErrors { () throws(StateError) in try reader.serverProtocol }
         if let known = link.withLock({ $0 }), known.server == speaks { return known }
         let limits = try await networkLimits()

@@ -84,3 +84,14 @@ extension StateReader {
         get throws(StateError) { BranchPoint(try setting(BranchPoint.setting)) }
     }
 }
+
+extension Event.Body {
+    /// Whether it may be in the log of a branch. A landing compares rows, so other events of rows would land as changes
+    /// of the app.
+    package var isForBranches: Bool {
+        switch self {
+        case .opened, .configured, .local, .undone, .indexed, .declared, .carried: true
+        case .page, .purged, .cursorReset, .sent, .answered, .resolved, .discarded, .serverWorked: false
+        }
+    }
+}

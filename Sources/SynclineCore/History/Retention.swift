@@ -38,9 +38,10 @@ extension Retention: CustomStringConvertible {
 }
 
 extension StateReader {
-    /// The retention in the store's settings.
+    /// The retention in the store's settings. A branch keeps everything: its first state is what landing compares with.
     package var retention: Retention {
         get throws(StateError) {
+            if try branchPoint != nil { return .everything }
             guard case .string(let text)? = try setting(SettingName.retention) else { return .everything }
             return Retention(text) ?? .everything
         }

@@ -3,11 +3,13 @@
 
 package enum UndoSearch {
     package static func newest(_ reader: StateReader, through last: UInt64) throws(StateError) -> UInt64? {
+        // A branch undoes its own changes, not those it began with: landing would take an undo for a change.
+        let first = try reader.branchPoint.map { $0.event + 1 } ?? 0
         var end = last + 1
         var span: UInt64 = 64
         // Looks backwards in growing steps, because usually the newest event qualifies.
-        while end > 0 {
-            let start = end > span ? end - span : 0
+        while end > first {
+            let start = max(first, end > span ? end - span : 0)
             var events: [(event: UInt64, changes: [JournalEntry])] = []
             try reader.forEachChange(from: start) { position, change throws(StateError) in
                 if position.event >= end { return false }

@@ -45,6 +45,11 @@ package struct SchemaChange: Sendable {
         self.init(declared)
     }
 
+    /// Whether existing rows may look different afterwards.
+    package func rewritesRows(of recorded: Declaration?) -> Bool {
+        !steps.isEmpty || !declaration.changedTables(since: recorded ?? .none).isEmpty
+    }
+
     /// Throws if a change would lose something that was not dropped explicitly.
     package func check(over recorded: Declaration?, _ reader: StateReader) throws(SyncError) {
         let plain = steps.compactMap(\.plain)

@@ -23,13 +23,15 @@ struct Branch {
         self.name = name
         path = Branch.path(name, of: store)
         let storage = POSIXStorage(directory: path)
-        (base, present) = try HistoryReading.run(storage) {
-            (try StateLoader(storage).earliest().present, try StateLoader(storage).load().present)
+        let path = path
+        (point, base, present) = try HistoryReading.run(storage) {
+            let present = try StateLoader(storage).load().present
+            guard let point = try present.branchPoint else {
+                throw ToolError(
+                    "store-corrupt", "\(escaped(path)) is not a branch: it does not name its starting point")
+            }
+            return (point, try Branches.base(of: storage, at: point), present)
         }
-        guard let point = try present.branchPoint else {
-            throw ToolError("store-corrupt", "\(escaped(path)) is not a branch: it does not name its starting point")
-        }
-        self.point = point
     }
 
     /// Makes a branch: its log begins after an event, with a checkpoint of the state up to it.

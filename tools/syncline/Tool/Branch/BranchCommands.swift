@@ -13,8 +13,10 @@ enum BranchCommands {
         details: [
             """
             A branch starts with the state of the store, now or at a moment, including pending changes, and has a log of \
-            its own. Every command works on it with --branch NAME. It is never pushed or pulled; `branch land` stores \
-            its changes in the store as one transaction. It needs as much disk space as the state.
+            its own. With --branch NAME, commands read it and change its rows. It is never pushed or pulled, and \
+            `purge`, `drop`, `hold` and `resolve` are refused in it, because they are not changes of rows. `branch \
+            land` stores its changes in the store as one transaction. A branch needs as much disk space as the \
+            state, and keeps all its history whatever the setting `retention` says.
             """
         ],
         operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)],
