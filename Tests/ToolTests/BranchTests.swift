@@ -101,6 +101,20 @@ import Testing
         #expect(await tool("get", "todoitem", "own", on: log).exit == .done)
     }
 
+    @Test func `a schema that rewrites rows is refused while the store has branches`() async throws {
+        let log = try await drafted()
+        var configuration = SyncConfiguration()
+        configuration.schema = SyncSchema(
+            version: 2,
+            migrations: [Migration(to: 2, steps: [.renameColumn(table: "todoitem", from: "text", to: "title")])])
+        let wanted = configuration
+        let error = await #expect(throws: SyncError.self) { try await SyncDatabase.open(at: log.path, wanted) }
+        #expect(error?.code == .invalidConfiguration && error?.message.contains("branches: draft") == true)
+        #expect(await tool("branch", "land", "draft", on: log).exit == .done)
+        try await SyncDatabase.open(at: log.path, wanted).close()
+        #expect(try await tool("get", "todoitem", "a", "--json", on: log).object()["title"] as? String == "goat milk")
+    }
+
     @Test func `landing over rows that changed in the store meanwhile is refused`() async throws {
         let log = try await drafted()
         #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)

@@ -41,6 +41,31 @@ import Testing
         #expect(await Call.tool("inspect", on: log).output.contains("waiting") == false)
     }
 
+    @Test func `they are listed with what is pending, and one that stays can be dropped`() async throws {
+        let log = try await store()
+        let listed = try await Call.tool("pending", "--json", on: log).array().filter {
+            $0["state"] as? String == "waiting"
+        }
+        #expect(listed.map { $0["kind"] as? String } == ["insert", "delete", "update"])
+        #expect(listed.map { $0["id"] as? String } == ["w", "c", "w"])
+        // Its table is not declared any more when it is taken in.
+        let app = try await SyncDatabase.open(at: log.path)
+        let follower = try await SyncDatabase.follow(at: log.path)
+        try await follower.table("other").insert(["id": "x"])
+        try await app.setStrictTables(["todoitem"])
+        try await app.close()
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"y"}"#, on: log).exit == .done)
+        let left = try await Call.tool("pending", "--json", on: log).array().filter {
+            $0["state"] as? String == "waiting"
+        }
+        let address = try #require(left.first?["address"] as? String)
+        #expect(left.count == 1 && left[0]["table"] as? String == "other")
+        #expect(await Call.tool("drop", address, on: log).exit == .done)
+        #expect(await Call.tool("drop", address, on: log).exit == .no)
+        #expect(await Call.tool("inspect", on: log).output.contains("waiting") == false)
+        try await follower.close()
+    }
+
     @Test func `a damaged file is found, and set aside so that the others are made`() async throws {
         let log = try await store()
         let folder = log.path + "/tributaries"

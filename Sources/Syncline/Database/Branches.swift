@@ -90,16 +90,6 @@ extension SyncDatabase {
     }
 }
 
-extension StateReader {
-    /// Throws if the store is a branch, which holds nothing but changes of the app.
-    func checkNotBranch() throws(SyncError) {
-        guard try mapErrors({ () throws(StateError) in try branchPoint }) != nil else { return }
-        throw SyncError(
-            .invalidConfiguration, "this is a branch of a store, and a branch holds only changes of rows",
-            hint: "Land it, then do this in the store: `syncline branch land NAME`.")
-    }
-}
-
 extension Branches {
     fileprivate static func moved(_ changes: [Landing.Change]) -> SyncError {
         let shown = changes.prefix(10).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")

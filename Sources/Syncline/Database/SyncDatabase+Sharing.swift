@@ -66,22 +66,21 @@ extension SyncDatabase {
                 try LogWriter.open(storage, creating: .never, configuration: configuration.log)
             }
         }
+        await takeInAndReport()
         do throws(SyncError) {
             if let schema = configuration.schema { try await open(with: schema) }
         } catch {
             try? writer.suspend()
             throw error
         }
-        await takeInAndReport()
         if case .taken(let sync) = automatic.withLock({ $0 }) { sync.syncNow() }
     }
 
-    /// Makes the changes that wait, and watches for more if the store is shared.
+    /// Watches for changes of other processes if the store is shared.
     func beginSharing() async throws(SyncError) {
-        if configuration.isShared {
-            try mapErrors { () throws(LogError) in try storage.makeFolder(FileName.tributaries) }
-            startWatching([FileName.tributaries])
-        }
+        guard configuration.isShared else { return }
+        try mapErrors { () throws(LogError) in try storage.makeFolder(FileName.tributaries) }
+        startWatching([FileName.tributaries])
         await takeInAndReport()
     }
 }
@@ -122,19 +121,27 @@ extension SyncDatabase {
                 limit = 1
             }
         }
+        hasRefused.withLock { $0 = failure != nil }
         if let failure { throw failure }
+    }
+
+    /// Makes the changes that waited for an operation which may have ended now.
+    func takeInAgain() async {
+        if hasRefused.withLock({ $0 }) { await takeInAndReport() }
     }
 
     /// Makes the changes of some files in one commit, which also notes that they are made.
     private func takeIn(_ names: [TributaryName]) async throws(SyncError) {
-        let storage = storage
+        let (storage, schema) = (storage, configuration.schema)
         try await perform(.durable) { engine throws(SyncError) in
             let identity = try mapErrors { () throws(LogError) in try engine.log }.identity
             for name in names {
                 // A file of a store that was erased has nothing to do with this one.
                 guard let file = try TributaryFile(name, in: storage), file.identity == identity else { continue }
                 do throws(SyncError) {
-                    for (time, transaction) in try file.transactions() { try engine.redo(transaction, at: time) }
+                    for (time, transaction) in try file.transactions(in: engine.projector.declaration, schema) {
+                        try engine.takeIn(transaction, at: time)
+                    }
                 } catch {
                     var error = error
                     error.address = name.path
@@ -146,7 +153,7 @@ extension SyncDatabase {
         }
     }
 
-    fileprivate func takeInAndReport() async {
+    func takeInAndReport() async {
         do throws(SyncError) {
             try await refresh()
         } catch {
@@ -158,11 +165,10 @@ extension SyncDatabase {
 }
 
 extension StoreEngine {
-    fileprivate func redo(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
+    fileprivate func takeIn(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
         for change in transaction.changes { touch(change.table) }
         _ = try local(isGrouped: transaction.isGrouped, at: time) {
-            (writer: inout LocalTransactionWriter) throws(SyncError) in
-            for change in transaction.changes { try writer.redo(change) }
+            (writer: inout LocalTransactionWriter) throws(SyncError) in try writer.takeIn(transaction)
         }
     }
 }

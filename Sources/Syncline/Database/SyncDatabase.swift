@@ -22,6 +22,8 @@ public final class SyncDatabase: Sendable {
     private let companions = Mutex<[ObjectIdentifier: any Sendable]>([:])
     /// Held while changes of other processes are made here.
     let takingIn = AsyncLock()
+    /// Whether changes of other processes stayed when they were last taken in.
+    let hasRefused = Mutex(false)
     let watch = Mutex<StoreWatch?>(nil)
 
     init(_ engine: sending StoreEngine, _ storage: any LogStorage, _ configuration: SyncConfiguration) {
@@ -65,6 +67,8 @@ public final class SyncDatabase: Sendable {
         configuration.report(.info, .store, "opened \(log.storage.location) at event \(event)")
         if isNew { try await database.writeInitialSettings() }
         do throws(SyncError) {
+            // What waits was made before a migration, and is taken in under the schema that it was made with.
+            await database.takeInAndReport()
             if let schema = configuration.schema { try await database.open(with: schema) }
             try await database.beginSharing()
             return database

@@ -78,7 +78,7 @@ package final class StoreEngine {
         let number = nextNumber
         var writer = LocalTransactionWriter(
             projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
-            isForRedo: isFollower)
+            notesSeen: isFollower)
         let value = try body(&writer)
         guard let event = try writer.finish() else { return (value, nil) }
         staged.append(event)
@@ -338,5 +338,15 @@ extension Durability {
         case (.ordered, _), (_, .ordered): .ordered
         default: .buffered
         }
+    }
+}
+
+extension StateReader {
+    /// Throws if the store is a branch, which holds nothing but changes of the app.
+    func checkNotBranch() throws(SyncError) {
+        guard try mapErrors({ () throws(StateError) in try branchPoint }) != nil else { return }
+        throw SyncError(
+            .invalidConfiguration, "this is a branch of a store, and a branch holds only changes of rows",
+            hint: "Land it, then do this in the store: `syncline branch land NAME`.")
     }
 }

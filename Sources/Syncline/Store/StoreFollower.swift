@@ -43,11 +43,15 @@ final class StoreFollower {
             let waiting = listed.filter { !takenIn.contains($0) }
             guard isStale || waiting != shown else { return false }
             guard let files = try read(waiting) else { continue }
+            // This process's own changes from before a migration can't be shown after it, but it must not lose sight of
+            // them: it stays at the state before until the app has taken them in.
+            let version = log.projector.declaration?.version ?? 0
+            if files.contains(where: { tributary.isMine($0.name) && $0.content.schema < version }) { return false }
             projector = try mapErrors { () throws(StateError) in
                 try Projector(
                     store: log.projector.store.overlaid(), through: log.projector.through, totals: log.projector.totals)
             }
-            for file in files where file.identity == log.identity { try? add(file) }
+            for file in files where file.content.identity == log.identity { try? add(file.content) }
             (shown, isStale) = (waiting, false)
             return true
         }
@@ -62,12 +66,12 @@ final class StoreFollower {
     }
 
     /// Returns nil if a file is gone: then its changes are in the log.
-    private func read(_ names: [TributaryName]) throws(SyncError) -> [TributaryFile]? {
-        var files: [TributaryFile] = []
+    private func read(_ names: [TributaryName]) throws(SyncError) -> [(name: TributaryName, content: TributaryFile)]? {
+        var files: [(name: TributaryName, content: TributaryFile)] = []
         for name in names {
             do throws(SyncError) {
                 guard let file = try TributaryFile(name, in: storage) else { return nil }
-                files.append(file)
+                files.append((name, file))
             } catch {
                 // The process that would make its changes tells of it.
                 if error.code != .storeCorrupt { throw error }
@@ -82,10 +86,11 @@ final class StoreFollower {
         projector.store.beginChanges()
         defer { projector.store.endChanges() }
         do throws(SyncError) {
-            for (time, transaction) in try file.transactions() {
+            for (time, transaction) in try file.transactions(in: projector.declaration, nil) {
                 var writer = LocalTransactionWriter(
                     projector, number: projector.through + 1, time: time, isGrouped: transaction.isGrouped)
-                for change in transaction.changes { try writer.redo(change) }
+                // What must wait in the other process is shown here as it was made.
+                try writer.takeIn(transaction, waits: false)
                 _ = try writer.finish()
             }
         } catch {
@@ -98,7 +103,10 @@ final class StoreFollower {
     /// Makes events durable that were folded into `projector`.
     func write(_ events: [[UInt8]]) throws(LogError) {
         try checkInPlace()
-        let name = try tributary.write(events, for: log.identity)
+        let name = try tributary.write(
+            TributaryFile(
+                identity: log.identity, read: log.projector.through,
+                schema: projector.declaration?.version ?? 0, events: events))
         // A process that erases a store looks for such files after its mark is in place. So either the file was found then, or the
         // mark is found here.
         try checkInPlace()

@@ -78,6 +78,8 @@ final class TributaryWriter {
         process = hash64(of: environment.newID())
     }
 
+    func isMine(_ name: TributaryName) -> Bool { name.process == process }
+
     /// Notes files of other processes whose changes this one shows.
     func noteSeen(_ names: [TributaryName]) { latest = max(latest, names.last?.number ?? 0) }
 
@@ -89,7 +91,7 @@ final class TributaryWriter {
     }
 
     /// Writes events as one unit. They are durable when it returns.
-    func write(_ events: [[UInt8]], for identity: LogIdentity) throws(LogError) -> TributaryName {
+    func write(_ file: TributaryFile) throws(LogError) -> TributaryName {
         guard latest < .max else {
             throw LogError(
                 .ioError, "no number is left for changes of this process", file: FileName.tributaries,
@@ -99,9 +101,8 @@ final class TributaryWriter {
         latest += 1
         let name = TributaryName(number: latest, process: process)
         do throws(LogError) {
-            try prepare(for: identity)
-            try WholeFile(name.path, in: storage).replace(
-                with: TributaryFile(identity: identity, events: events).bytes)
+            try prepare(for: file.identity)
+            try WholeFile(name.path, in: storage).replace(with: file.bytes)
         } catch {
             guard error.isNotFound else { throw error }
             throw LogError(

@@ -49,6 +49,10 @@ extension TributaryName: Comparable {
 package struct TributaryFile: Sendable {
     /// The log of the store that the changes are for.
     package var identity: LogIdentity
+    /// The last event of the log that the process had read.
+    package var read: UInt64
+    /// The version of the app's schema that the changes are written in.
+    package var schema: UInt32
     /// Events of local changes, in order.
     package var events: [[UInt8]]
 
@@ -56,12 +60,14 @@ package struct TributaryFile: Sendable {
 }
 
 extension TributaryFile {
-    /// Its bytes: the mark of the format, the log's identity, the events, and a checksum of all that.
+    /// Its bytes: the mark of the format, the log's identity, what the process knew, the events, and a checksum of all that.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(TributaryFile.magic)
         writer.append(fixed: identity.high)
         writer.append(fixed: identity.low)
+        writer.append(fixed: read)
+        writer.append(fixed: UInt64(schema))
         writer.append(varint: events.count)
         for event in events { writer.append(counted: event) }
         writer.append(fixed: UInt64(writer.withView { crc32c($0) }))
@@ -97,10 +103,12 @@ extension TributaryFile {
             }
             let high = try reader.fixed()
             let identity = LogIdentity(high: high, low: try reader.fixed())
+            let read = try reader.fixed()
+            guard let schema = UInt32(exactly: try reader.fixed()) else { throw MalformedBytes() }
             var events: [[UInt8]] = []
             for _ in 0..<(try reader.count()) { events.append([UInt8](try reader.counted())) }
             guard reader.isAtEnd else { throw MalformedBytes() }
-            return TributaryFile(identity: identity, events: events)
+            return TributaryFile(identity: identity, read: read, schema: schema, events: events)
         }
     }
 
@@ -115,6 +123,27 @@ extension TributaryFile {
                 throw SyncError(.storeCorrupt, "changes of another process have an event of another kind")
             }
             return (event.time, transaction)
+        }
+    }
+}
+
+extension TributaryFile {
+    /// Its transactions as a store with another version of the schema has them. Only the app knows the migrations between
+    /// the two; without them the changes wait.
+    func transactions(
+        in declaration: Declaration?, _ schema: SyncSchema?
+    ) throws(SyncError) -> [(time: Int64, LocalTransaction)] {
+        let transactions = try transactions()
+        let version = declaration?.version ?? 0
+        if self.schema == version { return transactions }
+        guard let schema, schema.version == version, self.schema < version else {
+            throw SyncError(
+                .storeNewer, "changes of another process wait in version \(self.schema) of the app's schema",
+                hint: "The app takes them in when it opens the store with its schema, which has the migrations.")
+        }
+        let steps = schema.migrations.filter { $0.version > self.schema }.flatMap(\.steps)
+        return try transactions.map { transaction throws(SyncError) in
+            (transaction.time, try transaction.1.migrated(by: steps))
         }
     }
 }

@@ -13,7 +13,7 @@ extension SyncDatabase {
     @discardableResult
     @concurrent
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
-        try await perform { engine throws(SyncError) in
+        let count = try await perform { engine throws(SyncError) in
             let (entry, pending, key) = try self.waiting(
                 table, id, in: engine, orElse: "`pending` lists the pending operations.",
                 ifSent: "Drop it after the push has ended.")
@@ -29,6 +29,8 @@ extension SyncDatabase {
             engine.touch(table)
             return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
         }
+        await takeInAgain()
+        return count
     }
 
     /// Requests the row of a failed operation. If the server answers, the operation is the cause of the failure.

@@ -102,6 +102,7 @@ extension SyncDatabase {
         options.takesBatches = channel.capabilities.contains(.batch)
         let driver = PushDriver(database: self, channel: channel, interruptions: interruptions, progress: progress)
         let report = try await driver.run(plan, options)
+        await takeInAgain()
         self.report(report)
         return report
     }
@@ -214,6 +215,7 @@ extension SyncDatabase {
             try engine.record(.resolved(resolution))
             engine.touch(table)
         }
+        await takeInAgain()
         // What remains of it must be sent.
         writer.observers.notifyOfDecision()
     }

@@ -5,6 +5,7 @@
 //              its flags are `CarriedFlags`
 //   frozen  := kind · status · flags · failures · position · through · operation id · row · (00 | 01 ancestor)
 //              · (00 | 01 server's row) · status code · [code] · [message] · [00 | 01 tombstone]
+//              · [kind · row · (00 | 01 row): what the app had pending beside a change of another process, and its base]
 //              its flags are `FrozenFlags`
 
 import SynclineGround
@@ -49,6 +50,11 @@ extension EventWriter {
         append(value: frozen.code.map { .string($0) } ?? .null)
         append(value: frozen.message.map { .string($0) } ?? .null)
         if let revival = frozen.revival { append(optional: revival.tombstone) }
+        if let rival = frozen.rival {
+            append(varint: Int(rival.kind.rawValue))
+            append(row: rival.columns)
+            append(optional: rival.base)
+        }
     }
 }
 
@@ -97,6 +103,11 @@ extension EventReader {
         frozen.code = try text()
         frozen.message = try text()
         if flags.contains(.revival) { frozen.revival = Revival(tombstone: try optionalRow()) }
+        if flags.contains(.rival) {
+            let kind: OperationKind = try numbered()
+            let columns = try row()
+            frozen.rival = Rival(kind: kind, columns: columns, base: try optionalRow())
+        }
         frozen.isDecided = flags.contains(.decided)
         frozen.mayHaveBeenDone = flags.contains(.mayHaveBeenDone)
         frozen.serverWorks = flags.contains(.serverWorks)

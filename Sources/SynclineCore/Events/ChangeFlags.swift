@@ -6,11 +6,14 @@ struct ChangeFlags: OptionSet {
     static let version = ChangeFlags(rawValue: 4)
     static let replaces = ChangeFlags(rawValue: 8)
     static let cancels = ChangeFlags(rawValue: 0x10)
+    /// The row that another process saw follows.
+    static let seen = ChangeFlags(rawValue: 0x20)
+    static let contested = ChangeFlags(rawValue: 0x40)
 
     static func kind(_ kind: OperationKind) -> ChangeFlags { ChangeFlags(rawValue: kind.rawValue) }
 
     /// Nil if the bits name none, or if one is set that means nothing.
-    var kind: OperationKind? { rawValue < 0x20 ? OperationKind(rawValue: rawValue & 3) : nil }
+    var kind: OperationKind? { rawValue < 0x80 ? OperationKind(rawValue: rawValue & 3) : nil }
 }
 
 /// What a change has that an event carries. The two lowest bits are its kind.

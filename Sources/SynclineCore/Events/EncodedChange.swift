@@ -9,6 +9,8 @@ struct EncodedChange {
     var table: String
     var id: UnsafeRawBufferPointer
     var version: UnsafeRawBufferPointer?
+    /// The row that another process saw.
+    var seen: (shape: RowShape, values: UnsafeRawBufferPointer)?
     var shape: RowShape
     var values: UnsafeRawBufferPointer
 
@@ -24,6 +26,8 @@ extension LocalChange {
         columns = Row(shape: encoded.shape, bytes: [UInt8](encoded.values))
         replaces = encoded.flags.contains(.replaces)
         cancels = encoded.cancels
+        isContested = encoded.flags.contains(.contested)
+        seen = encoded.seen.map { Row(shape: $0.shape, bytes: [UInt8]($0.values)) }
         if let version = encoded.version {
             var reader = ByteReader(version)
             baseVersion = try reader.value()

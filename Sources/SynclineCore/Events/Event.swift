@@ -94,6 +94,10 @@ package struct LocalChange: Hashable, Sendable {
     package var replaces: Bool
     /// Whether it deletes a row the server never saw.
     package var cancels: Bool
+    /// For a change of another process: the row that it saw; nil if it saw none.
+    package var seen: Row?
+    /// Whether the row, or another of its transaction, had changed in a way that the other process had not seen.
+    package var isContested = false
 
     package init(
         kind: OperationKind, table: String, id: String, columns: Row = .empty, baseVersion: Value? = nil,

@@ -88,10 +88,13 @@ package struct EventWriter {
         flags.set(.version, if: change.baseVersion != nil)
         flags.set(.replaces, if: change.replaces)
         flags.set(.cancels, if: change.cancels)
+        flags.set(.seen, if: change.seen != nil)
+        flags.set(.contested, if: change.isContested)
         writer.append(flags.rawValue)
         append(name: change.table)
         append(id: change.id)
         if let version = change.baseVersion { writer.append(value: version) }
+        if let seen = change.seen { append(row: seen) }
         if change.kind != .delete { append(row: change.columns) }
     }
 
@@ -314,6 +317,7 @@ package struct EventReader {
         let table = try name()
         let id = try encodedValue()
         let version = flags.contains(.version) ? try encodedValue() : nil
+        let seen = flags.contains(.seen) ? (shape: try self.shape(), values: try reader.counted()) : nil
         var shape = RowShape.empty
         var values = UnsafeRawBufferPointer(start: nil, count: 0)
         if kind != .delete {
@@ -321,7 +325,7 @@ package struct EventReader {
             values = try reader.counted()
         }
         return EncodedChange(
-            kind: kind, flags: flags, table: table, id: id, version: version, shape: shape, values: values)
+            kind: kind, flags: flags, table: table, id: id, version: version, seen: seen, shape: shape, values: values)
     }
 
     private mutating func encodedValue() throws(MalformedBytes) -> UnsafeRawBufferPointer {

@@ -58,6 +58,19 @@ extension FoldState {
         entry.pending = nil
     }
 
+    /// Everything that is pending on a row is in conflict from now on.
+    func freeze(
+        _ entry: inout RowEntry, _ pending: PendingRow, _ operation: PendingRow.Operation, _ key: [UInt8],
+        asConflictWith server: Row?, _ ancestor: Row?, _ reason: ConflictReason, _ rival: Rival? = nil
+    ) throws(StateError) {
+        var frozen = FrozenOperation(
+            kind: operation.kind, status: .conflict, maybeSent: false,
+            position: try StateReader(store.snapshot, shapes).place(of: operation, in: pending, key),
+            through: pending.last, operationID: "", columns: pending.overlay, ancestor: ancestor)
+        (frozen.server, frozen.code, frozen.rival) = (server, reason.rawValue, rival)
+        rebuild(&entry, from: try chain(of: pending), frozen: frozen)
+    }
+
     /// Builds the pending part of a row from its changes, and writes the changes that became different. `givenUp` is
     /// the operation that they followed, if it is gone. With `decidesAgain` the compactor is asked again; otherwise its
     /// earlier decisions stay.

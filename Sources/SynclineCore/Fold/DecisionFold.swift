@@ -30,7 +30,8 @@ struct DecisionFold {
         let rest = Array(links.dropFirst(taken.count))
         try state.drop(taken)
         let change = state.shared(resolution, &entry)
-        let revives = frozen.status == .conflict && frozen.server == nil && change?.kind == .insert
+        let revives =
+            frozen.status == .conflict && frozen.server == nil && entry.base == nil && change?.kind == .insert
         switch (change, resolution.choice) {
         case (nil, _):
             state.totals.resolved += UInt64(taken.count)
@@ -47,7 +48,19 @@ struct DecisionFold {
             let link = ChainLink(change, key, at: frozen.position, revives: revives)
             state.rebuild(&entry, from: [link] + rest, frozen: nil)
         }
+        if let rival = frozen.rival { try meetServer(&entry, key, rival) }
         try state.write(entry, key, old: old)
+    }
+
+    /// While the app's operation was part of a conflict with another process, the server's row may have changed in a
+    /// way that the decision did not show.
+    private func meetServer(_ entry: inout RowEntry, _ key: [UInt8], _ rival: Rival) throws(StateError) {
+        guard let pending = entry.pending, pending.frozen == nil, let operation = pending.operation,
+            rival.collides(with: entry.base)
+        else { return }
+        try state.freeze(
+            &entry, pending, operation, key, asConflictWith: entry.base, rival.base,
+            entry.base == nil ? .gone : .changed)
     }
 
     /// The row that the app chose takes its place at the end; changes that followed the operation are applied on top of

@@ -44,7 +44,7 @@ package struct LocalFold {
     private func insertNew(
         _ change: EncodedChange, at position: Position, isGrouped: Bool
     ) throws(StateError) -> Bool {
-        guard change.kind == .insert, !change.flags.contains(.replaces) else { return false }
+        guard change.kind == .insert, change.flags.isDisjoint(with: [.replaces, .contested]) else { return false }
         return try insertNew(
             change.table, change.id, change.shape, change.values, at: position, isGrouped: isGrouped)
     }
@@ -79,6 +79,13 @@ package struct LocalFold {
     /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
     /// outbox.
     package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
+        guard change.isContested else { return try add(change, at: position, isGrouped: isGrouped) }
+        let contest = try Contest(change, at: position, state)
+        return try contest.decide(state, isMade: add(change, at: position, isGrouped: isGrouped))
+    }
+
+    /// Adds a change to the outbox and covers the base with it.
+    private func add(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
         let key = state.rowKey(change.table, change.id)
         let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()

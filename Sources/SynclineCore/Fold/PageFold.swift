@@ -61,12 +61,11 @@ package struct PageFold {
         try state.settleVoid(&entry)
         guard let pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
-            entry.pending?.frozen?.server = row
-            entry.pending?.frozen?.code = ConflictReason.changed.rawValue
+            entry.pending?.frozen?.meet(server: row)
         } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
             pending.isInConflict(operation.kind, with: row, since: ancestor)
         {
-            try freeze(&entry, pending, key, asConflictWith: row, ancestor, .changed)
+            try state.freeze(&entry, pending, operation, key, asConflictWith: row, ancestor, .changed)
         }
     }
 
@@ -83,31 +82,21 @@ package struct PageFold {
             try state.settle(taken)
             state.rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
         } else if pending.frozen?.status == .conflict {
-            entry.pending?.frozen?.server = nil
-            entry.pending?.frozen?.code = ConflictReason.gone.rawValue
-        } else if pending.frozen == nil, pending.operation?.kind != .insert {
-            try freeze(&entry, pending, key, asConflictWith: nil, ancestor, .gone)
+            entry.pending?.frozen?.meet(server: nil)
+        } else if pending.frozen == nil, let operation = pending.operation, operation.kind != .insert {
+            try state.freeze(&entry, pending, operation, key, asConflictWith: nil, ancestor, .gone)
         }
-    }
-
-    private func freeze(
-        _ entry: inout RowEntry, _ pending: PendingRow, _ key: [UInt8], asConflictWith server: Row?,
-        _ ancestor: Row?, _ reason: ConflictReason
-    ) throws(StateError) {
-        guard let operation = pending.operation else { return }
-        var frozen = FrozenOperation(
-            kind: operation.kind, status: .conflict, maybeSent: false,
-            position: try StateReader(state.store.snapshot, state.shapes).place(of: operation, in: pending, key),
-            through: pending.last, operationID: "",
-            columns: pending.overlay, ancestor: ancestor)
-        frozen.server = server
-        frozen.code = reason.rawValue
-        state.rebuild(&entry, from: try state.chain(of: pending), frozen: frozen)
     }
 }
 
 extension FrozenOperation {
-    fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete }
+    fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete && rival == nil }
+
+    /// The server's side of a conflict is another one now.
+    fileprivate mutating func meet(server row: Row?) {
+        server = rival.map { $0.row(over: row) } ?? row
+        code = (server == nil && kind != .insert ? ConflictReason.gone : .changed).rawValue
+    }
 }
 
 /// The effect of pages.
@@ -141,15 +130,6 @@ extension PendingRow {
 }
 
 extension Row {
-    /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
-    func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
-        members.filter { mine in
-            let theirs = server[mine.name] ?? .null
-            return !theirs.means(ancestor?[mine.name] ?? .null) && !theirs.means(mine.value)
-        }
-        .map(\.name)
-    }
-
     /// Whether a row that the server sent tells nothing new: it has the same state and no further columns. A base may lack
     /// columns that its version has, if it was imported, or if the server's table got a column.
     fileprivate func isKnown(_ row: Row) -> Bool {

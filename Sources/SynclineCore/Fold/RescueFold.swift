@@ -122,7 +122,11 @@ extension FoldState {
         }
         if entry.base == nil {
             if let frozen = carried.frozen {
-                entry.base = frozen.status == .conflict ? frozen.server : frozen.ancestor
+                entry.base =
+                    if let rival = frozen.rival { rival.base } else if frozen.status == .conflict { frozen.server } else
+                    {
+                        frozen.ancestor
+                    }
             } else if carried.changes.first?.kind != .insert {
                 entry.base = .unknown
             }

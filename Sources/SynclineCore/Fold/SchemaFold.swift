@@ -174,6 +174,7 @@ extension FrozenOperation {
         copy.columns = rewrite.shared(columns)
         copy.ancestor = ancestor.map(rewrite.shared)
         copy.server = server.map(rewrite.shared)
+        copy.rival = rival?.map(rewrite.shared)
         return copy
     }
 }

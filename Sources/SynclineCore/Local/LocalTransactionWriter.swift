@@ -16,12 +16,14 @@ package struct LocalTransactionWriter {
     private var made = 0
     /// Why the whole event is refused.
     private var failure: SyncError?
-    /// Whether an update that creates its row is written as an insert, so that `redo` can tell it from one whose row was
-    /// deleted since.
-    private let isForRedo: Bool
+    /// Whether the changes are for another process, so that each is written with the row that this one sees. An update
+    /// that creates its row is then an insert.
+    private let notesSeen: Bool
+    /// Whether the changes met others that their process had not seen.
+    private var isContested = false
 
-    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, isForRedo: Bool = false) {
-        self.isForRedo = isForRedo
+    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, notesSeen: Bool = false) {
+        self.notesSeen = notesSeen
         self.projector = projector
         self.number = number
         self.isGrouped = isGrouped
@@ -34,9 +36,13 @@ package struct LocalTransactionWriter {
     package mutating func change(
         _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
     ) throws(SyncError) -> Bool {
-        try projector.check(columnsOf: columns, in: table)
-        if kind == .insert, try insertNew(table, id, columns) { return true }
-        guard let change = try decide(kind, table, id, columns) else { return false }
+        try make(LocalChange(kind: kind, table: table, id: id, columns: columns))
+    }
+
+    private mutating func make(_ wanted: LocalChange) throws(SyncError) -> Bool {
+        try projector.check(columnsOf: wanted.columns, in: wanted.table)
+        if wanted.kind == .insert, !isContested, try insertNew(wanted.table, wanted.id, wanted.columns) { return true }
+        guard let change = try decide(wanted) else { return false }
         event.append(change: change)
         do throws(StateError) {
             let position = Position(event: number, index: UInt32(count))
@@ -92,12 +98,14 @@ package struct LocalTransactionWriter {
         return found ?? StoredRow(id: id, columns: .empty)
     }
 
-    private func decide(
-        _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row
-    ) throws(SyncError) -> LocalChange? {
-        let entry = try entry(table, id)
-        let kind = isForRedo && kind == .update && entry == nil ? .insert : kind
-        return try LocalDecision.decide(kind, table: table, id: id, columns: columns, on: entry)
+    private func decide(_ wanted: LocalChange) throws(SyncError) -> LocalChange? {
+        let entry = try entry(wanted.table, wanted.id)
+        let kind = notesSeen && wanted.kind == .update && entry == nil ? .insert : wanted.kind
+        var change = try LocalDecision.decide(
+            kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry)
+        change?.isContested = isContested
+        if notesSeen { change?.seen = entry?.visible } else if isContested { change?.seen = wanted.seen }
+        return change
     }
 
     private func entry(_ table: String, _ id: String) throws(SyncError) -> RowEntry? {
@@ -123,16 +131,54 @@ package struct LocalTransactionWriter {
     }
 }
 
+// MARK: Changes of another process
+
 extension LocalTransactionWriter {
-    /// Makes a change that was decided on another state, as far as the row is still there: an insert of a row that exists by
-    /// now sets its columns, and a row that was deleted stays deleted.
-    package mutating func redo(_ change: LocalChange) throws(SyncError) {
-        try projector.check(table: change.table)
-        switch (change.kind, try entry(change.table, change.id)?.isPresent ?? false) {
-        case (.insert, true): try self.change(.update, change.table, change.id, change.columns)
-        case (.insert, false), (.update, true), (.delete, true):
-            try self.change(change.kind, change.table, change.id, change.columns)
-        case (.update, false), (.delete, false): break
+    /// Makes the changes of a transaction that another process made on the state that it saw. If one of them meets
+    /// something that the process had not seen, all of them are in conflict. If an operation on one of their rows must end
+    /// first, none is made and an error thrown, or, without `waits`, they are made without a conflict.
+    package mutating func takeIn(_ transaction: LocalTransaction, waits: Bool = true) throws(SyncError) {
+        for table in Set(transaction.changes.map(\.table)) { try projector.check(table: table) }
+        isContested = try isMet(transaction)
+        if isContested, let reason = try occupied(transaction) {
+            if waits { throw reason }
+            isContested = false
         }
+        for change in transaction.changes { try takeIn(change) }
+    }
+
+    private func isMet(_ transaction: LocalTransaction) throws(SyncError) -> Bool {
+        var made = SeenChanges()
+        for change in transaction.changes {
+            let local = projector.state.localColumns(of: change.table) ?? []
+            let key = projector.state.rowKey(change.table, change.id)
+            if made.isMet(change, key, local, by: try entry(change.table, change.id)?.visible) { return true }
+        }
+        return false
+    }
+
+    /// Why the changes must wait: a row has an operation that was sent or awaits a decision.
+    private func occupied(_ transaction: LocalTransaction) throws(SyncError) -> SyncError? {
+        for change in transaction.changes where try entry(change.table, change.id)?.pending?.frozen != nil {
+            return SyncError(
+                .pendingChanges, "a change of another process waits until an earlier operation on its row has ended",
+                hint: "Push, or decide the conflict.", address: "\(change.table)/\(change.id)")
+        }
+        return nil
+    }
+
+    private mutating func takeIn(_ change: LocalChange) throws(SyncError) {
+        var change = change
+        let entry = try entry(change.table, change.id)
+        switch (change.kind, entry?.isPresent ?? false) {
+        case (.insert, true): change.kind = .update
+        case (.delete, false): return
+        case (.update, false) where entry?.pending?.operation?.kind == .delete:
+            // The app's delete is pending; the other process keeps the row.
+            change.kind = .insert
+            change.columns = (change.seen ?? .empty).own.merged(with: change.columns)
+        case (.insert, false), (.update, _), (.delete, true): break
+        }
+        _ = try make(change)
     }
 }

@@ -55,6 +55,7 @@ extension Masking {
     private func mask(_ change: LocalChange) -> LocalChange {
         var change = change
         change.columns = mask(change.columns, change.table)
+        change.seen = change.seen.map { mask($0, change.table) }
         (change.table, change.id) = (mask(table: change.table), mask(id: change.id))
         return change
     }
@@ -109,6 +110,7 @@ extension Masking {
         frozen.columns = mask(frozen.columns, table)
         frozen.ancestor = frozen.ancestor.map { mask($0, table) }
         frozen.server = frozen.server.map { mask($0, table) }
+        frozen.rival = frozen.rival.map { rival in rival.map { mask($0, table) } }
         frozen.revival = frozen.revival.map { Revival(tombstone: $0.tombstone.map { mask($0, table) }) }
         frozen.message = frozen.message.map { mask(words: $0) }
         return frozen

@@ -37,4 +37,13 @@ extension Row {
         let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
         return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self
     }
+
+    /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
+    package func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
+        members.filter { mine in
+            let theirs = server[mine.name] ?? .null
+            return !theirs.means(ancestor?[mine.name] ?? .null) && !theirs.means(mine.value)
+        }
+        .map(\.name)
+    }
 }

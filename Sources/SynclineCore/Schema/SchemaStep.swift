@@ -105,6 +105,7 @@ extension StateReader {
         try forEachEntry(of: table) { _, entry throws(StateError) in
             let frozen = entry.pending?.frozen
             take(entry.base, entry.local, entry.pending?.overlay, frozen?.columns, frozen?.ancestor, frozen?.server)
+            take(frozen?.rival?.columns, frozen?.rival?.base)
         }
         let prefix = RowKey.prefix(table)
         try forEachChange { _, change throws(StateError) in

@@ -55,9 +55,11 @@ struct FrozenFlags: OptionSet {
     /// A count of failures follows. In an event it always follows, and the flag is not set.
     static let failures = FrozenFlags(rawValue: 0x10)
     static let serverWorks = FrozenFlags(rawValue: 0x20)
+    /// The app's side of a conflict with another process follows.
+    static let rival = FrozenFlags(rawValue: 0x40)
 
     /// The flags that an event may have.
-    static let ofEvents: FrozenFlags = [.maybeSent, .revival, .decided, .mayHaveBeenDone, .serverWorks]
+    static let ofEvents: FrozenFlags = [.maybeSent, .revival, .decided, .mayHaveBeenDone, .serverWorks, .rival]
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -69,6 +71,7 @@ struct FrozenFlags: OptionSet {
         set(.mayHaveBeenDone, if: frozen.mayHaveBeenDone)
         set(.failures, if: frozen.failures != 0)
         set(.serverWorks, if: frozen.serverWorks)
+        set(.rival, if: frozen.rival != nil)
     }
 }
 

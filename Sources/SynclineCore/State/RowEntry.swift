@@ -213,6 +213,8 @@ package struct FrozenOperation: Hashable, Sendable {
     package var serverWorks = false
     /// The server's answer: its row (nil if it is gone), status, code and message.
     package var server: Row?
+    /// For a conflict with a change of another process on this device: what the app had pending.
+    package var rival: Rival?
     package var httpStatus: Int?
     package var code: String?
     package var message: String?
@@ -334,6 +336,7 @@ extension ByteWriter {
         append(optional: frozen.message)
         if let revival = frozen.revival { append(optional: revival.tombstone, shapes) }
         if frozen.failures > 0 { append(varint: frozen.failures) }
+        if let rival = frozen.rival { append(rival: rival, shapes) }
     }
 }
 
@@ -414,6 +417,7 @@ extension ByteReader {
         frozen.message = try optionalText()
         if flags.contains(.revival) { frozen.revival = Revival(tombstone: try optionalRow(shapes)) }
         if flags.contains(.failures) { frozen.failures = Int(truncatingIfNeeded: try varint()) }
+        if flags.contains(.rival) { frozen.rival = try rival(shapes) }
         frozen.serverWorks = flags.contains(.serverWorks)
         return frozen
     }

@@ -36,6 +36,9 @@ public struct Conflict: Hashable, Sendable {
     public var mayHaveBeenDone: Bool
     /// The columns the operation sends.
     var columns: Row
+    /// For a conflict with a change of another process on this device: what the app had pending, which is part of both
+    /// sides.
+    var rival: Rival?
 
     /// Nil if the operation does not await a decision.
     package init?(table: String, id: String, _ frozen: FrozenOperation) {
@@ -56,6 +59,7 @@ public struct Conflict: Hashable, Sendable {
         server = frozen.server
         mayHaveBeenDone = frozen.mayHaveBeenDone
         columns = frozen.columns
+        rival = frozen.rival
     }
 }
 
@@ -116,9 +120,9 @@ extension Conflict {
         let change: Resolution.Change?
         switch decision {
         case .leave: return nil
-        case .takeServer: (choice, change) = (.takeServer, nil)
-        case .keepMine: (choice, change) = (.keepMine, kept)
-        case .merge: (choice, change) = (.merge, try merged())
+        case .takeServer: (choice, change) = (.takeServer, rival.map { .init(kind: $0.kind, columns: $0.columns) })
+        case .keepMine: (choice, change) = (.keepMine, kept(hasBase: hasBase))
+        case .merge: (choice, change) = (.merge, try merged(hasBase: hasBase))
         case .row(let row, let kind):
             change = chosen(row.own, kind, hasBase: hasBase)
             // An empty update leaves the server's row.
@@ -130,6 +134,7 @@ extension Conflict {
     /// Returns the change for a row that the app chose. A row that is gone is inserted, whatever kind was given.
     /// Nothing is sent to delete a missing row or to change nothing.
     private func chosen(_ row: Row, _ kind: OperationKind?, hasBase: Bool) -> Resolution.Change? {
+        if rival != nil, kind ?? .update == .update { return row.isEmpty ? nil : changed(hasBase: hasBase, row) }
         switch kind {
         case .delete: return hasBase ? Resolution.Change(kind: .delete, columns: .empty) : nil
         case .insert: return Resolution.Change(kind: .insert, columns: row)
@@ -140,15 +145,24 @@ extension Conflict {
     }
 
     /// The local operation applied to the server's row.
-    private var kept: Resolution.Change? {
+    private func kept(hasBase: Bool) -> Resolution.Change? {
         switch (state, kind) {
         case (.parked, _): Resolution.Change(kind: kind, columns: columns)
+        case (.conflict, .delete) where rival != nil:
+            hasBase ? Resolution.Change(kind: .delete, columns: .empty) : nil
         case (.conflict, .delete): server == nil ? nil : Resolution.Change(kind: .delete, columns: .empty)
+        case (.conflict, _) where rival != nil:
+            Resolution.Change(kind: hasBase ? .update : .insert, columns: hasBase ? columns : (mine ?? .empty).own)
         case (.conflict, _):
             server == nil
                 ? Resolution.Change(kind: .insert, columns: (mine ?? .empty).own)
                 : Resolution.Change(kind: .update, columns: columns)
         }
+    }
+
+    /// The app's own pending operation with some columns set on top of it.
+    private func changed(hasBase: Bool, _ row: Row) -> Resolution.Change {
+        Resolution.Change(kind: hasBase ? .update : .insert, columns: (rival?.columns ?? .empty).merged(with: row))
     }
 
     /// The columns that both sides changed, to different values; none if one side deleted the row.
@@ -158,8 +172,8 @@ extension Conflict {
     }
 
     /// Returns what remains of the local operation if the server's row has the rest, or nil if nothing does.
-    private func merged() throws(SyncError) -> Resolution.Change? {
-        if state == .parked { return kept }
+    private func merged(hasBase: Bool) throws(SyncError) -> Resolution.Change? {
+        if state == .parked { return kept(hasBase: hasBase) }
         guard let server, kind != .delete else {
             throw SyncError(
                 .mergeConflict, "one side deleted the row and the other changed it",
@@ -171,6 +185,7 @@ extension Conflict {
                 hint: "Take the server's row, keep yours, or write a row of your own.")
         }
         let left = columns.members.filter { !(server[$0.name] ?? .null).means($0.value) }
+        if rival != nil { return changed(hasBase: hasBase, Row(left)) }
         return left.isEmpty ? nil : Resolution.Change(kind: .update, columns: Row(left))
     }
 }

@@ -101,7 +101,7 @@ import Testing
     {
         let app = try await SyncDatabase.open(disk, .process("app"))
         let widget = try await SyncDatabase.follow(disk, .process("widget"))
-        let file = TributaryFile(identity: try LogReader.open(disk).identity, events: [])
+        let file = TributaryFile(identity: try LogReader.open(disk).identity, read: 0, schema: 0, events: [])
         try WholeFile(TributaryName(number: .max, process: 1).path, in: disk).replace(with: file.bytes)
         try await widget.refresh()
         let error = await #expect(throws: SyncError.self) {

@@ -7,6 +7,8 @@ final class Ledger: Sendable {
         var tried: [String: Int64] = [:]
         var stored: [String: Int64] = [:]
         var failures: [String] = []
+        var edits: [String: SharedEdit] = [:]
+        var version: UInt32 = 1
     }
 
     private let content = Mutex(Content())
@@ -26,6 +28,16 @@ final class Ledger: Sendable {
     }
 
     func noteStored(_ name: String, _ number: Int64) { content.withLock { $0.stored[name] = number } }
+
+    /// The edits of rows in common that processes know to be stored, by their marks.
+    var edits: [String: SharedEdit] { content.withLock { $0.edits } }
+
+    /// The version of the app's schema.
+    var version: UInt32 { content.withLock { $0.version } }
+
+    func raiseVersion() { content.withLock { $0.version += 1 } }
+
+    func note(_ edit: SharedEdit) { content.withLock { $0.edits[edit.mark] = edit } }
 
     func fail(_ text: String) { content.withLock { $0.failures.append(text) } }
 }

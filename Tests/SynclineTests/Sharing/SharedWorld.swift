@@ -1,6 +1,7 @@
 // An app and two processes that follow its store, on one simulated disk, from a seed. They are killed at any call, take steps in
 // the middle of each other's work, and the disk loses power. A change that is lost, made twice or out of order shows in the log,
-// because each process counts.
+// because each process counts. Edits of rows in common say what their process saw: one that meets something else is a conflict of
+// all its rows, and no edit is lost. Meanwhile a server changes rows, conflicts are decided, and the app's schema changes.
 
 import Dispatch
 import Foundation
@@ -20,10 +21,13 @@ struct SharedWorld {
     private let seed: UInt64
     /// How many processes there were.
     private var count = 0
+    /// Whether history is removed.
+    private let hasRetention: Bool
 
     init(seed: UInt64) {
         self.seed = seed
         chance = Chance(seed: seed)
+        hasRetention = chance.once(in: 3)
     }
 
     mutating func run() async throws {
@@ -52,7 +56,8 @@ struct SharedWorld {
         case 3...4 where widgets.count < 2: await openWidget()
         case 3...10:
             if widgets.isEmpty { await openWidget() }
-            widgets.randomElement(using: &chance)?.write()
+            let widget = widgets.randomElement(using: &chance)
+            if chance.once(in: 3) { widget?.write() } else { widget?.edit(&chance) }
         case 11...12:
             guard let widget = widgets.randomElement(using: &chance) else { return }
             await look(widget)
@@ -123,6 +128,8 @@ struct SharedWorld {
         let storage = ProcessStorage(disk, killedAfter: isMortal ? lifetime() : nil)
         var configuration = SyncConfiguration.process("app\(count)")
         configuration.isShared = true
+        if chance.once(in: 8) { ledger.raiseVersion() }
+        configuration.schema = CommonRows.schema(ledger.version)
         do {
             app = (storage, try await SyncDatabase.open(storage, configuration))
         } catch {
@@ -144,6 +151,8 @@ struct SharedWorld {
         }
         do {
             try await use(database)
+        } catch let error as SyncError where error.code == .pendingChanges || error.code == .rowDeleted {
+            // A change waits until a conflict is decided, or meets one.
         } catch {
             if !storage.isKilled { ledger.fail("the app: \(error)") }
         }
@@ -151,9 +160,9 @@ struct SharedWorld {
     }
 
     private mutating func use(_ database: SyncDatabase) async throws {
-        switch chance.below(10) {
+        switch chance.below(16) {
         case 0: try await database.checkpoint()
-        case 1:
+        case 1 where hasRetention:
             try await database.set(retention: .events(chance.below(20)))
             _ = try await database.compact()
         case 2:
@@ -166,7 +175,50 @@ struct SharedWorld {
             let number = ledger.next("app")
             try await database.table(SharedRows.table).update(.item("app", ["n": .integer(number)]))
             ledger.noteStored("app", number)
+        case 7...8: try await editCommonRows(database)
+        case 9...10: try await hearFromServer(database)
+        case 11: try await decide(database, all: false)
         default: try await database.refresh()
+        }
+    }
+
+    private mutating func editCommonRows(_ database: SyncDatabase) async throws {
+        let mark = "app-e\(ledger.next("app-e"))"
+        let (choice, version) = (chance, ledger.version)
+        _ = chance.below(1 << 20)
+        try await database.perform { engine throws(SyncError) in
+            let reader = engine.reader
+            _ = try engine.local(isGrouped: true) { (writer: inout LocalTransactionWriter) throws(SyncError) in
+                var chance = choice
+                if try writer.edit(mark, reader, version, &chance) == nil {
+                    writer.refuse(SyncError(.rowDeleted, "an edit that can't be made"))
+                }
+            }
+        }
+    }
+
+    /// Stores a page with a row that another device changed or deleted.
+    private mutating func hearFromServer(_ database: SyncDatabase) async throws {
+        let number = ledger.next("server")
+        let id = CommonRows.ids[chance.below(3)]
+        var members = [Value.Member("version", .string("v\(number)"))]
+        for letter: Character in ["x", "y"] where chance.once(in: 2) {
+            members.append(.init(CommonRows.name(letter, ledger.version), .string("server\(number)")))
+        }
+        let row = chance.once(in: 5) ? nil : Row(members)
+        let page = PulledPage(
+            table: CommonRows.table, queryID: nil, rows: [PulledRow(id: id, row: row)], cursor: nil)
+        try await database.perform { engine throws(SyncError) in _ = try engine.record(page: page) }
+    }
+
+    private mutating func decide(_ database: SyncDatabase, all: Bool) async throws {
+        for conflict in try await database.conflicts() where all || chance.once(in: 2) {
+            let decision: ConflictDecision = [.takeServer, .keepMine, .merge][chance.below(all ? 2 : 3)]
+            do {
+                try await database.resolve(table: conflict.table, id: conflict.id, decision)
+            } catch {
+                if error.code != .mergeConflict { throw error }
+            }
         }
     }
 
@@ -176,7 +228,12 @@ struct SharedWorld {
         endAll()
         await openApp(isMortal: false)
         let database = try #require(app?.database, "seed \(seed)")
-        try await database.refresh()
+        try? await database.refresh()
+        // What waits is taken in when the conflicts that it waits for are decided.
+        for _ in 0..<200 where try !Tributaries.all(disk).isEmpty {
+            try await decide(database, all: true)
+            try? await database.refresh()
+        }
         try check()
         let waiting = try Tributaries.all(disk)
         try #require(waiting == [], "seed \(seed)")
@@ -185,6 +242,7 @@ struct SharedWorld {
             try #require(found[name] ?? 0 >= number, "seed \(seed): \(name) stored \(number)")
         }
         try checkLog()
+        if !hasRetention { try CommonLog(ledger.edits, "seed \(seed)").check(disk) }
         endAll()
     }
 

@@ -1,8 +1,10 @@
-// A process that follows a store: it counts in a row of its own, and inserts and deletes a row that all processes change.
+// A process that follows a store: it counts in a row of its own, and edits rows that all processes change.
 
 import Foundation
 import SegmentLog
 import SynclineCore
+import SynclineGround
+import SynclineTesting
 
 @testable import Syncline
 
@@ -26,11 +28,6 @@ final class Widget: Sendable {
             _ = try database.writer.performNow(.durable) { engine in
                 try engine.local(isGrouped: true) { (writer: inout LocalTransactionWriter) throws(SyncError) in
                     try writer.change(.update, SharedRows.table, name, SharedRows.columns(number))
-                    if number % 3 == 0 {
-                        _ = try? writer.change(.delete, SharedRows.table, "shared")
-                    } else {
-                        _ = try? writer.change(.update, SharedRows.table, "shared", Row([.init("of", .string(name))]))
-                    }
                 }
             }
             ledger.noteStored(name, number)
@@ -39,15 +36,43 @@ final class Widget: Sendable {
         }
     }
 
+    /// Edits rows that others change, too.
+    func edit(_ chance: inout Chance) {
+        let mark = "\(name)-e\(ledger.next("\(name)-e"))"
+        let time = 1_000_000 + ledger.next("time")
+        let isGrouped = chance.once(in: 2)
+        let choice = Mutex(chance)
+        attempt { () throws(SyncError) in
+            let edit = try database.writer.performNow(.durable) { engine throws(SyncError) -> SharedEdit? in
+                let (reader, version) = (engine.reader, engine.projector.declaration?.version ?? 1)
+                return try engine.local(isGrouped: isGrouped, at: time) {
+                    (writer: inout LocalTransactionWriter) throws(SyncError) in
+                    var chance = choice.withLock { $0 }
+                    let edit = try writer.edit(mark, reader, version, &chance)
+                    if edit == nil { writer.refuse(SyncError(.rowDeleted, "an edit that can't be made")) }
+                    return edit
+                }.value
+            }
+            if var edit {
+                edit.time = time
+                ledger.note(edit)
+            }
+        }
+        _ = chance.below(1 << 20)
+    }
+
     /// Refreshes; nothing stored is missing then, and nothing has gone back.
     func look() {
         attempt { () throws(SyncError) in
             let reader = database.reader
             let before = try SharedRows.numbers(reader)
             let stored = ledger.stored
+            let waited = try waitsForMigration()
             try database.writer.refresh()
             let after = try SharedRows.numbers(database.reader)
             if try SharedRows.numbers(reader) != before { ledger.fail("\(name) has a snapshot that changed") }
+            let waits = try waitsForMigration()
+            if waited || waits { return }
             for (other, number) in before.merging(stored, uniquingKeysWith: max) where after[other] ?? 0 < number {
                 ledger.fail("\(name) sees \(other) at \(after[other] ?? 0) after \(number)")
             }
@@ -55,11 +80,20 @@ final class Widget: Sendable {
         }
     }
 
+    /// Whether changes wait that were made before a migration which only the app knows. No other process shows them.
+    private func waitsForMigration() throws(SyncError) -> Bool {
+        let version = ledger.version
+        for name in try Tributaries.all(storage) {
+            if let file = try TributaryFile(name, in: storage), file.schema < version { return true }
+        }
+        return false
+    }
+
     private func attempt(_ body: () throws(SyncError) -> Void) {
         do throws(SyncError) {
             try body()
         } catch {
-            if !storage.isKilled { ledger.fail("\(name): \(error)") }
+            if !storage.isKilled, error.code != .rowDeleted { ledger.fail("\(name): \(error)") }
         }
     }
 }

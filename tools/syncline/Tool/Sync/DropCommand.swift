@@ -12,10 +12,13 @@ enum DropCommand {
             to the server's version. Other rows and all cursors stay. An operation that is being sent can't be \
             dropped. Two operations on one row can only be dropped together, because the later one was made on top of \
             the earlier.
+            """,
             """
+            The changes of another process that wait are dropped by the address that `pending` shows for them.
+            """,
         ],
         operands: [
-            Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2", isRequired: true)
+            Operand("ROW", "TABLE/ID, or the address of an operation as in `pending`: ~2", isRequired: true)
         ],
         options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
         examples: [
@@ -26,6 +29,12 @@ enum DropCommand {
     ) { arguments, context in
         let text = arguments.operands[0]
         let force = arguments.flag("force")
+        if TributaryName(text) != nil {
+            try await context.withDatabase(arguments) { try await $0.dropWaiting(text) }
+            try context.output.value(["commit": .string(text), "dropped": .number(1)])
+            try context.output.line("dropped the changes of \(text)")
+            return .done
+        }
         let (row, count) = try await context.withDatabase(arguments) { database in
             let row = try await PlannedRow(text, in: database)
             if row.isOneOfSeveral {

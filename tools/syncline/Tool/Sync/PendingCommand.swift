@@ -12,12 +12,17 @@ enum PendingCommand {
             BYTES is the size of the request's body. EXPECT names the conflict that an operation will meet, if the \
             store knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation \
             was sent, or a row with the id of an insert exists (row-exists).
+            """,
             """
+            The state `waiting` is that of changes of another process that the store has not taken in yet. Their address \
+            names the commit of that process. Most are taken in by the next command that changes the store; `drop` drops \
+            one that stays.
+            """,
         ],
         options: [.at], examples: [Example("syncline pending", "show the operations of the next push")],
         result:
             #"""
-            [{"address":"~1","table","id","kind","state":"pending|in-flight|conflict|parked|held","maybeSent":bool,\#
+            [{"address":"~1","table","id","kind","state":"pending|in-flight|conflict|parked|held|waiting","maybeSent":bool,\#
             "fields":[…],"events":"@3..9","bytes":n or null,"expects":"conflict|row-gone|row-exists" or null}]
             """#
     ) { arguments, context in
@@ -42,6 +47,20 @@ enum PendingCommand {
                 json: OutboxJSON.json(operation, fields: fields, number: index + 1).adding([
                     "bytes": size.map { .number($0) } ?? .null, "expects": .optional(expected),
                 ]))
+        }
+        for change in try arguments.value("at") == nil ? WaitingChange.all(context.storage(arguments)) : [] {
+            try list.row(
+                [
+                    Cell(change.commit, .address), Cell("\(change.kind)"), Cell("waiting"),
+                    Cell(escaped("\(change.table)/\(change.id)")),
+                    Cell(escaped(change.columns.columns.joined(separator: ", "))), Cell(""), Cell(""),
+                ],
+                json: [
+                    "address": .string(change.commit), "table": .string(change.table), "id": .string(change.id),
+                    "kind": .string("\(change.kind)"), "state": .string("waiting"),
+                    "fields": .array(change.columns.columns.map { .string($0) }),
+                    "read": .string("@\(change.read.rawValue)"),
+                ])
         }
         try list.finish()
         return .done
