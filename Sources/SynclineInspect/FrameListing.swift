@@ -38,7 +38,7 @@ extension LogInspection {
             return
         }
         var walk = LogWalk(self, catalog)
-        var reader = FrameReader()
+        let reader = FrameReader()
         try walk.run(first..<last + 1) { found, segment in
             let entry = reader.entry(found, in: segment)
             if start.holds(entry.summary) { try visit(.item(entry)) }
@@ -133,23 +133,17 @@ private struct FrameStart {
     }
 }
 
-/// Reads the contents of frames, segment by segment: small frames need the dictionary before them.
+/// Reads the contents of frames.
 private struct FrameReader {
-    private var decoder = PayloadDecoder()
-    private var segment: UInt64 = 0
+    private let decoder = PayloadDecoder()
 
-    mutating func entry(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) -> FrameEntry {
-        if self.segment != segment.ordinal {
-            self.segment = segment.ordinal
-            decoder.dictionary = []
-        }
+    func entry(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) -> FrameEntry {
         let header = found.header
         var entry = FrameEntry(
             summary: FrameSummary(header, at: LogPosition(segment: segment.ordinal, offset: found.offset)))
         if header.knownKind == .data {
             entry.time = decoder.time(of: header, stored: found.stored)
         } else if let payload = decoder.payload(of: header, stored: found.stored) {
-            if header.knownKind == .dictionary { decoder.dictionary = [UInt8](payload) }
             entry.detail = FrameReader.detail(header, payload)
         }
         return entry

@@ -81,7 +81,7 @@ private final class RecordTransaction {
     private let wanted: SequenceRange
     private var records: [RecordEntry] = []
     private var assembler = RecordAssembler()
-    private var decoder = PayloadDecoder()
+    private let decoder = PayloadDecoder()
     private var segment: UInt64 = 0
     /// Its first record.
     private var first: SequenceNumber?
@@ -104,7 +104,6 @@ private final class RecordTransaction {
     ) throws {
         if self.segment != segment.ordinal {
             self.segment = segment.ordinal
-            decoder.dictionary = []
             reset()
         }
         let header = found.header
@@ -125,7 +124,6 @@ private final class RecordTransaction {
         default:
             let payload = decoder.payload(of: header, stored: found.stored)
             if payload == nil { try visit(.damage(RecordTransaction.damage(found, segment, .undecodable))) }
-            if header.knownKind == .dictionary { decoder.dictionary = payload.map { [UInt8]($0) } ?? [] }
         }
     }
 

@@ -48,13 +48,12 @@ import Testing
         says("raw length, at most \(number(Format.frameRawLimit))")
         says("1 … \(number(Format.frameRecordLimit)) in a data frame")
         says("A record is any string of 0 … \(number(Format.recordLimit)) bytes")
-        says("0 if there is none, at most \(Format.dictionaryLimit)")
         says("XORed with 0x\(Hexadecimal.text(UInt64(Format.mask), digits: 2).uppercased())")
         says("hold \(Format.zeroRunLimit) zeros in a row")
         says("its frame always has \(Format.sealFrameLength) bytes")
         says("costs \(Format.frameOverhead) bytes")
         let kinds: [(FrameKind, String)] = [
-            (.data, "data"), (.session, "session"), (.dictionary, "dictionary"), (.block, "block"), (.index, "index"),
+            (.data, "data"), (.session, "session"), (.block, "block"), (.index, "index"),
             (.seal, "seal"), (.hole, "hole"), (.fragment, "fragment"),
         ]
         for (kind, name) in kinds { says("| \(kind.rawValue) | \(name) |") }
@@ -97,7 +96,7 @@ import Testing
         var fields: [(Int, String)] = [
             (0, "magic"), (8, "major"), (10, "minor"), (12, "header length"), (16, "identity"), (32, "first record"),
             (40, "ordinal"), (48, "time"), (56, "features"), (64, "previous length"), (72, "chain"), (76, "epoch"),
-            (80, "durable"), (88, "dictionary"), (508, "header CRC"),
+            (80, "durable"), (508, "header CRC"),
         ]
         var at = 512
         while let frame = SecondFrame(bytes, at: at, seed: secondCRC(bytes[16..<32])) {

@@ -42,7 +42,7 @@ enum GoldenLog {
             try LogWriter.open(storage, creating: creation, configuration: configuration, clock: clock)
         }
 
-        // Plain, compressed, empty; a note, a seal, then a segment with a dictionary.
+        // Plain, compressed, empty; a note, a seal, then a second segment.
         var writer = try open(.always)
         try writer.append(RecordBatch("the first record".utf8))
         for index in 0..<40 { try writer.append(item(index), durability: index % 3 == 0 ? .durable : .buffered) }

@@ -66,12 +66,11 @@ func secondCRC(_ bytes: some Sequence<UInt8>, _ before: UInt32 = 0) -> UInt32 {
     return ~crc
 }
 
-/// Decompresses an LZ4 block to exactly `size` bytes. Matches may reach back into the dictionary; as the block format
-/// has it, the last begins at least 12 bytes before the end and the last 5 bytes are literals.
-func secondDecompress(_ block: [UInt8], to size: Int, dictionary: [UInt8]) throws(SecondRefusal) -> [UInt8] {
-    var output = dictionary
-    output.reserveCapacity(dictionary.count + size)
-    let end = dictionary.count + size
+/// Decompresses an LZ4 block to exactly `size` bytes. As the block format has it, the last match begins at least 12
+/// bytes before the end and the last 5 bytes are literals.
+func secondDecompress(_ block: [UInt8], to size: Int) throws(SecondRefusal) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(size)
     var at = 0
 
     func byte() throws(SecondRefusal) -> Int {
@@ -92,16 +91,16 @@ func secondDecompress(_ block: [UInt8], to size: Int, dictionary: [UInt8]) throw
     while true {
         let token = try byte()
         let literals = try length(token >> 4)
-        guard literals <= block.count - at, literals <= end - output.count else { throw .broken("LZ4: literals") }
+        guard literals <= block.count - at, literals <= size - output.count else { throw .broken("LZ4: literals") }
         output += block[at..<at + literals]
         at += literals
         if at == block.count { break }
         let offset = try byte() | byte() << 8
         guard offset > 0, offset <= output.count else { throw .broken("LZ4: offset") }
         let match = try length(token & 15) + 4
-        guard end - output.count >= 12, match <= end - output.count - 5 else { throw .broken("LZ4: match") }
+        guard size - output.count >= 12, match <= size - output.count - 5 else { throw .broken("LZ4: match") }
         for _ in 0..<match { output.append(output[output.count - offset]) }
     }
-    guard output.count == end else { throw .broken("LZ4: length") }
-    return Array(output[dictionary.count...])
+    guard output.count == size else { throw .broken("LZ4: length") }
+    return output
 }

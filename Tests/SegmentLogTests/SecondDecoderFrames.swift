@@ -29,8 +29,6 @@ struct SecondSegmentHeader {
     let previousLength: UInt64
     let previousChain: UInt32
     let durable: UInt64
-    let dictionaryLength: Int
-    let dictionaryCRC: UInt32
     let isCheckpoint: Bool
 
     /// The initial value of a frame's header checksum.
@@ -42,12 +40,11 @@ struct SecondSegmentHeader {
         guard file.number(8, 2) == 1 else { throw .newer("major version") }
         guard file.number(56, 4) == 0 else { throw .newer("features") }
         guard file.number(12, 4) == 512 else { throw .broken("header length") }
-        if file.number(10, 2) == 0, !file[96..<508].allSatisfy({ $0 == 0 }) { throw .broken("reserved bytes") }
+        if file.number(10, 2) == 0, !file[88..<508].allSatisfy({ $0 == 0 }) { throw .broken("reserved bytes") }
         identity = Array(file[16..<32])
         (number, ordinal) = (file.number(32, 8), file.number(40, 8))
         (previousLength, previousChain) = (file.number(64, 8), UInt32(file.number(72, 4)))
         durable = file.number(80, 8)
-        (dictionaryLength, dictionaryCRC) = (Int(file.number(88, 4)), UInt32(file.number(92, 4)))
         isCheckpoint = magic == Self.checkpointMagic
     }
 
@@ -116,12 +113,12 @@ struct SecondFrame {
     /// Whether the frame has a kind and codec that this version knows, and its fields are valid for its kind.
     func checkKind() throws(SecondRefusal) {
         if flags & 0x40 != 0 { throw .newer("encrypted") }
-        guard [1, 3, 4, 5, 6, 7, 9, 10].contains(kind) else {
+        guard [1, 3, 5, 6, 7, 9, 10].contains(kind) else {
             guard kind >= 128, count == 0 else { throw .newer("kind \(kind)") }
             guard !continues && !goesOn else { throw .broken("transaction flags") }
             return
         }
-        guard codec < 3 else { throw .newer("codec \(codec)") }
+        guard codec < 2 else { throw .newer("codec \(codec)") }
         guard codec != 0 || stored == raw else { throw .broken("lengths") }
         guard kind == 1 ? count > 0 : count == 0 else { throw .broken("record count") }
         guard kind == 1 || kind == 10 || !continues && !goesOn else { throw .broken("transaction flags") }
@@ -139,12 +136,11 @@ struct SecondFrame {
     }
 
     /// The payload, unmasked and decompressed.
-    func payload(in bytes: [UInt8], dictionary: [UInt8]) throws(SecondRefusal) -> [UInt8] {
+    func payload(in bytes: [UInt8]) throws(SecondRefusal) -> [UInt8] {
         if kind >= 128 { return [] }
         var stored = Array(bytes[offset + 40..<offset + 40 + stored])
         if isMasked { for index in stored.indices { stored[index] ^= 0xA5 } }
         if codec == 0 { return stored }
-        guard codec == 1 || !dictionary.isEmpty else { throw .broken("no dictionary") }
-        return try secondDecompress(stored, to: raw, dictionary: codec == 2 ? dictionary : [])
+        return try secondDecompress(stored, to: raw)
     }
 }

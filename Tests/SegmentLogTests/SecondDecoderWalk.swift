@@ -16,7 +16,6 @@ struct SecondWalk {
     /// Where the open transaction began, if there is one.
     private(set) var transaction: (offset: Int, number: UInt64)?
 
-    private var dictionary: [UInt8] = []
     private var pending: [SecondDecoder.Record] = []
     private var fragments: [UInt8] = []
     /// Where the walk stood before a frame of the open transaction whose payload can't be read: damage there, if the
@@ -105,7 +104,7 @@ struct SecondWalk {
     private mutating func read(_ frame: SecondFrame) throws(SecondRefusal) {
         var chain = frame.sum
         var next = next
-        var payload = SecondBytes(try frame.payload(in: bytes, dictionary: dictionary))
+        var payload = SecondBytes(try frame.payload(in: bytes))
         switch frame.kind {
         case 1:
             let time = Int64(bitPattern: try payload.integer(8))
@@ -117,11 +116,6 @@ struct SecondWalk {
             try body.checkEnd()
             fragments = []
         case 10: fragments += payload.rest()
-        case 4:
-            dictionary = payload.rest()
-            guard dictionary.count == header.dictionaryLength, secondCRC(dictionary) == header.dictionaryCRC else {
-                throw .broken("not the header's dictionary")
-            }
         case 5: blocks.append(payload.rest())
         case 7: isSealed = true
         case 9:

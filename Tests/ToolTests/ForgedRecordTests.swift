@@ -175,7 +175,7 @@ private struct Sayings {
 
     @Test func `a fragment that does not decompress`() throws {
         var log = try ForgedLog()
-        log.add(.fragment, 0, [.continuesInNext, FrameFlags(codec: .lz4Dictionary)], [5] + Array("thr".utf8))
+        log.add(.fragment, 0, [.continuesInNext, FrameFlags(codec: .lz4)], [5] + Array("thr".utf8))
         // Alone it looks like a record.
         log.data(["three"], .continuesFromPrevious)
         log.finish()

@@ -31,7 +31,6 @@ package enum Format {
     package static let frameRecordLimit = 65_535
     /// The maximum size of a record.
     package static let recordLimit = 256 << 20
-    package static let dictionaryLimit = 4096
     /// The maximum size of the user's note in a sealed segment or checkpoint.
     package static let noteLimit = 65_536
     /// Stored bytes with this many zeros in a row are masked. It is less than what a whole sector of a frame holds
@@ -50,7 +49,6 @@ package enum Format {
 package enum FrameKind: UInt8 {
     case data = 1
     case session = 3
-    case dictionary = 4
     case block = 5
     case index = 6
     case seal = 7
@@ -67,5 +65,4 @@ package enum FrameKind: UInt8 {
 package enum Codec: UInt8 {
     case stored = 0
     case lz4 = 1
-    case lz4Dictionary = 2
 }

@@ -7,8 +7,6 @@ package struct FrameEncoder {
     package let seed: UInt32
     /// liblz4's acceleration: 1 compresses best, higher is faster.
     package var acceleration: Int32
-    /// Used for small payloads, if the segment has one.
-    package var dictionary: DictionaryCompressor?
     private var blocks = LZ4Blocks()
 
     /// Smaller payloads are stored uncompressed, because LZ4 can't shorten them.
@@ -58,9 +56,7 @@ package struct FrameEncoder {
     ) -> (Codec, Int) {
         if compressed && payload.count >= FrameEncoder.compressionFloor {
             let limit = UnsafeMutableRawBufferPointer(rebasing: room[..<(payload.count - saving)])
-            if let dictionary, payload.count <= DictionaryCompressor.inputLimit {
-                if let length = dictionary.compress(payload, into: limit) { return (.lz4Dictionary, length) }
-            } else if let length = blocks.compress(payload, into: limit, acceleration: acceleration) {
+            if let length = blocks.compress(payload, into: limit, acceleration: acceleration) {
                 return (.lz4, length)
             }
         }

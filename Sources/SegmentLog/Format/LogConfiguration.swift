@@ -31,8 +31,6 @@ public struct LogConfiguration: Sendable {
     public var zeroAhead: ByteCount
     /// LZ4's acceleration, 1 to 64: 1 compresses best, higher is faster.
     public var acceleration: Int
-    /// Whether a new segment uses the newest records of the previous one as a dictionary for its small frames.
-    public var usesDictionary: Bool
     /// Whether the writer syncs and updates HEAD by itself when it has been idle.
     public var syncsWhenIdle: Bool
     /// The maximum number of truncated tails kept in quarantine.
@@ -44,12 +42,11 @@ public struct LogConfiguration: Sendable {
     /// Creates settings. The defaults suit most logs.
     public init(
         segmentSize: ByteCount = .mebibytes(8), zeroAhead: ByteCount = .kibibytes(256), acceleration: Int = 2,
-        usesDictionary: Bool = true, syncsWhenIdle: Bool = true, quarantineLimit: Int = 64
+        syncsWhenIdle: Bool = true, quarantineLimit: Int = 64
     ) {
         self.segmentSize = segmentSize
         self.zeroAhead = zeroAhead
         self.acceleration = acceleration
-        self.usesDictionary = usesDictionary
         self.syncsWhenIdle = syncsWhenIdle
         self.quarantineLimit = quarantineLimit
     }

@@ -6,8 +6,6 @@ import SynclineGround
 package struct PayloadDecoder {
     private let raw = ByteBuffer(capacity: Format.frameTarget + 4096)
     private let unmasked = ByteBuffer(capacity: 64)
-    /// The segment's dictionary, once its frame has been read.
-    package var dictionary: [UInt8] = []
 
     package init() {}
 
@@ -27,17 +25,12 @@ package struct PayloadDecoder {
             return stored.count == length ? stored : nil
         case .lz4:
             return PayloadDecoder.decompress(stored, length, into: raw)
-        case .lz4Dictionary:
-            guard !dictionary.isEmpty else { return nil }
-            return dictionary.withUnsafeBytes {
-                PayloadDecoder.decompress(stored, length, into: raw, dictionary: $0)
-            }
         case nil:
             return nil
         }
     }
 
-    /// Returns the payload of a frame that needs no dictionary, in memory of its own.
+    /// Returns the payload of a frame in memory of its own.
     package static func decoded(_ header: FrameHeader, stored: UnsafeRawBufferPointer) -> ByteBuffer? {
         let memory = ByteBuffer(capacity: min(Int(header.rawLength), Format.frameRawLimit))
         if header.codec == .lz4, !header.flags.contains(.masked) {
@@ -58,8 +51,7 @@ package struct PayloadDecoder {
         }
         if header.codec == .stored { return PayloadDecoder.time(stored) }
         return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { first in
-            dictionary.withUnsafeBytes { LZ4Decoder.prefix(of: stored, into: first, dictionary: $0) }
-                ? PayloadDecoder.time(UnsafeRawBufferPointer(first)) : nil
+            LZ4Decoder.prefix(of: stored, into: first) ? PayloadDecoder.time(UnsafeRawBufferPointer(first)) : nil
         }
     }
 
@@ -68,13 +60,12 @@ package struct PayloadDecoder {
     }
 
     private static func decompress(
-        _ stored: UnsafeRawBufferPointer, _ length: Int, into memory: ByteBuffer,
-        dictionary: UnsafeRawBufferPointer? = nil
+        _ stored: UnsafeRawBufferPointer, _ length: Int, into memory: ByteBuffer
     ) -> UnsafeRawBufferPointer? {
         guard length <= Format.frameRawLimit else { return nil }
         memory.truncate(to: 0)
         let output = memory.room(length)
-        guard LZ4Blocks.decompress(stored, into: output, dictionary: dictionary) else { return nil }
+        guard LZ4Blocks.decompress(stored, into: output) else { return nil }
         memory.advance(by: length)
         return memory.bytes
     }

@@ -20,8 +20,6 @@ package struct SegmentHeader: Hashable, Sendable {
     package var previousChain: UInt32 = 0
     package var epoch: UInt32
     package var durableThrough: SequenceNumber
-    package var dictionaryLength: UInt32 = 0
-    package var dictionaryChecksum: UInt32 = 0
 
     package init(
         role: Role, identity: LogIdentity, sequence: SequenceNumber, ordinal: UInt64, created: WallTime,
@@ -74,7 +72,7 @@ package struct SegmentHeader: Hashable, Sendable {
         incompatibleFeatures = bytes.number(at: 56)
         guard incompatibleFeatures == 0 else { throw .unknownFeatures(incompatibleFeatures) }
         let knowsEverything = minor <= Format.minor
-        guard bytes.number(UInt32.self, at: 12) == 512, !knowsEverything || bytes.slice(96, 412).isAllZero
+        guard bytes.number(UInt32.self, at: 12) == 512, !knowsEverything || bytes.slice(88, 420).isAllZero
         else { throw .reservedBytes }
         self.role = role
         identity = LogIdentity(bytes, at: 16)
@@ -86,8 +84,6 @@ package struct SegmentHeader: Hashable, Sendable {
         previousChain = bytes.number(at: 72)
         epoch = bytes.number(at: 76)
         durableThrough = SequenceNumber(rawValue: bytes.number(at: 80))
-        dictionaryLength = bytes.number(at: 88)
-        dictionaryChecksum = bytes.number(at: 92)
     }
 
     /// Appends the header to a buffer.
@@ -112,8 +108,6 @@ package struct SegmentHeader: Hashable, Sendable {
         bytes.store(previousChain, at: 72)
         bytes.store(epoch, at: 76)
         bytes.store(durableThrough.rawValue, at: 80)
-        bytes.store(dictionaryLength, at: 88)
-        bytes.store(dictionaryChecksum, at: 92)
         bytes.store(crc32c(UnsafeRawBufferPointer(bytes).slice(0, 508)), at: 508)
     }
 }

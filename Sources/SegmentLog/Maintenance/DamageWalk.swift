@@ -13,8 +13,8 @@ package struct DamagedStretch: Hashable, Sendable {
     package var chainBefore: UInt32
     /// The chain value of the frame after the stretch; nil if none follows.
     package var chainAfter: UInt32?
-    /// Whether nothing is lost with it: no record, and no dictionary that records need.
-    package var isDerived = false
+    /// Whether no record is lost with it.
+    package var isDerived: Bool { lost.isEmpty }
 
     /// The damage as a report describes it.
     package var damage: LogDamage {
@@ -72,14 +72,12 @@ package struct DamageWalk {
                 let next = try resume(walker, from: walker.offset + 8, expecting: whole.sequence)
                 let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
                 let lost = SequenceRange(first: whole.sequence, last: lostEnd.previous)
-                let isFirst = whole.offset == UInt64(Format.segmentHeaderLength)
                 try damage(
                     DamagedStretch(
                         segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: whole.offset),
                         end: next?.offset ?? end,
                         lost: lost, fault: fault, chainBefore: whole.chain,
-                        chainAfter: next?.header.chain ?? successor?.previousChain,
-                        isDerived: lost.isEmpty && !(isFirst && segment.header?.dictionaryLength ?? 0 > 0)))
+                        chainAfter: next?.header.chain ?? successor?.previousChain))
                 guard let next else { return }
                 expected = FrameExpectation(chain: nil, sequence: next.header.firstSequence)
                 whole = (next.offset, next.header.firstSequence, next.header.chain)

@@ -52,7 +52,7 @@ public struct LogReport: Hashable, Sendable {
 public struct FrameSummary: Hashable, Sendable {
     /// Where the frame begins.
     public var position: LogPosition
-    /// "data", "session", "dictionary", "index", "seal", "hole", "fragment", or the kind's number.
+    /// "data", "session", "index", "seal", "hole", "fragment", or the kind's number.
     public var kind: String
     /// The records it holds.
     public var records: SequenceRange
@@ -62,7 +62,7 @@ public struct FrameSummary: Hashable, Sendable {
     public var storedLength: ByteCount
     /// The uncompressed size of the payload.
     public var rawLength: ByteCount
-    /// "stored", "lz4" or "lz4-dictionary".
+    /// "stored" or "lz4".
     public var codec: String
     /// The number of records before this frame's that were not known to be durable when it was written.
     public var durableLag: UInt32
@@ -84,7 +84,6 @@ public struct FrameSummary: Hashable, Sendable {
             switch header.codec {
             case .stored: "stored"
             case .lz4: "lz4"
-            case .lz4Dictionary: "lz4-dictionary"
             case nil: "\(header.flags.codec)"
             }
         durableLag = header.durableLag
@@ -165,7 +164,7 @@ private struct SegmentCheck {
     var recordCount: UInt64 = 0
     var holes: [SequenceRange] = []
     private var tail: SegmentTail?
-    private var decoder = PayloadDecoder()
+    private let decoder = PayloadDecoder()
     private var index: (payload: IndexPayload, at: SegmentTail)?
     /// Whether a hole covers frames that the index counts.
     private var hasHole = false
@@ -203,13 +202,6 @@ private struct SegmentCheck {
                 holes.append(SequenceRange(first: frame.firstSequence, count: hole.recordCount))
                 summary.records.last = max(
                     summary.records.last, frame.firstSequence.advanced(by: hole.recordCount).previous)
-            }
-        case .dictionary:
-            decoder.dictionary = decoder.payload(of: frame, stored: found.stored).map { [UInt8]($0) } ?? []
-            let sum = decoder.dictionary.withUnsafeBytes { crc32c($0) }
-            let header = segment.header
-            if header?.dictionaryLength != UInt32(decoder.dictionary.count) || header?.dictionaryChecksum != sum {
-                report(found, "the dictionary is not the one the segment's header names")
             }
         case .index:
             if let tail, let payload = decoder.payload(of: frame, stored: found.stored).flatMap(IndexPayload.init) {

@@ -1,9 +1,9 @@
-// Finds intact frames whose contents can't be read: records whose dictionary is damaged, or an index that disagrees
-// with the frames before it. A transaction can be read completely or not at all.
+// Finds intact frames whose contents can't be read: records that do not decode, or an index that disagrees with the
+// frames before it. A transaction can be read completely or not at all.
 
 struct ReadingCheck {
     private let segment: LogCatalog.Segment
-    private var decoder = PayloadDecoder()
+    private let decoder = PayloadDecoder()
     /// What the index must say; nil after damage and holes, because then it is not known.
     private var tail: SegmentTail?
     private var assembler = RecordAssembler()
@@ -33,8 +33,7 @@ struct ReadingCheck {
         return DamagedStretch(
             segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: first.offset),
             end: found.offset + UInt64(header.frameLength), lost: lost, fault: fault,
-            chainBefore: first.header.chain, chainAfter: header.checksum,
-            isDerived: lost.isEmpty && header.knownKind != .dictionary)
+            chainBefore: first.header.chain, chainAfter: header.checksum)
     }
 
     /// Discards the current transaction, which the damage affects.
@@ -61,12 +60,6 @@ struct ReadingCheck {
             } catch {
                 return .records(error)
             }
-        case .dictionary:
-            guard let payload, UInt32(payload.count) == segment.header?.dictionaryLength,
-                crc32c(payload) == segment.header?.dictionaryChecksum
-            else { return .unreadable }
-            decoder.dictionary = [UInt8](payload)
-            return nil
         case .index:
             guard let index = payload.flatMap(IndexPayload.init) else { return .unreadable }
             return tail.map(index.matches) ?? true ? nil : .unreadable

@@ -117,7 +117,7 @@ package struct SalvageReading: Sendable {
         _ segment: LogCatalog.Segment, of storage: any LogStorage, _ catalog: LogCatalog, _ successor: SegmentHeader?,
         _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
     ) throws(LogError) {
-        var decoder = PayloadDecoder()
+        let decoder = PayloadDecoder()
         let transaction = Transaction()
         var reading = self
         try DamageWalk(storage, catalog).walk(segment, through: segment.reach, before: successor) {
@@ -125,7 +125,6 @@ package struct SalvageReading: Sendable {
             reading.attested = max(reading.attested, found.header.durableThrough)
             let payload = decoder.payload(of: found.header, stored: found.stored)
             switch found.header.knownKind {
-            case .dictionary: decoder.dictionary = payload.map { [UInt8]($0) } ?? []
             case .data, .fragment: try reading.take(found.header, payload, transaction, body)
             default: break
             }

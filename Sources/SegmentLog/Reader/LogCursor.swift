@@ -14,7 +14,7 @@ public struct LogCursor: ~Copyable {
     private var segments: [LogCatalog.Segment]
     private var current: Int
     private var walker: FrameWalker
-    private var decoder = PayloadDecoder()
+    private let decoder = PayloadDecoder()
     private var assembler = RecordAssembler()
     /// Records before this one, or of an earlier time, are skipped.
     private var firstWanted: SequenceNumber
@@ -134,9 +134,8 @@ public struct LogCursor: ~Copyable {
             expecting: SegmentTail(after: header).expectation)
     }
 
-    /// Loads the segment's dictionary and jumps as close to the start as its index allows.
+    /// Enters a segment and jumps as close to the start as its index allows.
     private mutating func enterSegment(seeking start: Start = .beginning) throws(LogError) {
-        decoder.dictionary = []
         assembler.reset()
         defer { solid = (walker.offset, walker.expected) }
         let segment = segments[current]
@@ -151,13 +150,6 @@ public struct LogCursor: ~Copyable {
             case .time(let time): footer?.start(for: time)
             }
         guard let entry, try isFrame(entry) else { return }
-        if segment.header?.dictionaryLength ?? 0 > 0,
-            case .frame(let header, let offset) = try walker.next(),
-            header.knownKind == .dictionary
-        {
-            decoder.dictionary =
-                try decoder.payload(of: header, stored: walker.stored(header, at: offset)).map { [UInt8]($0) } ?? []
-        }
         walker.move(to: entry.offset, expecting: FrameExpectation(chain: nil, sequence: entry.sequence))
     }
 
@@ -252,9 +244,6 @@ public struct LogCursor: ~Copyable {
         switch header.knownKind {
         case .data, .fragment:
             break
-        case .dictionary:
-            decoder.dictionary = [UInt8](try payload(header, at: offset))
-            return false
         case .hole:
             if let hole = HolePayload(of: header, try payload(header, at: offset)), hole.recordCount > 0 {
                 lastHole = SequenceRange(first: header.firstSequence, count: hole.recordCount)

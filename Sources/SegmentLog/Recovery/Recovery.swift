@@ -9,7 +9,6 @@ package struct Recovery {
         package var file: any WritableFile
         package var tail: SegmentTail
         package var isSealed: Bool
-        package var dictionary: [UInt8]
         package var zeroedTo: UInt64
         package var head: HeadFile
         package var session: SessionPayload
@@ -50,7 +49,7 @@ package struct Recovery {
             let session = try mend(file, last, scan, window, epoch, wasClean: wasClean)
             return Outcome(
                 header: header, file: file, tail: scan.tail,
-                isSealed: scan.isSealed, dictionary: scan.dictionary,
+                isSealed: scan.isSealed,
                 zeroedTo: scan.verdict == .clean ? try file.size() : scan.tail.offset, head: head, session: session)
         }
     }

@@ -14,7 +14,6 @@ package struct TailScan {
     /// The highest epoch of a writer in this segment.
     package var epoch: UInt32
     package var isSealed: Bool
-    package var dictionary: [UInt8]
 
     /// Frames that nothing proves to be durable yet, oldest first.
     private struct Unproven {
@@ -38,7 +37,7 @@ package struct TailScan {
 
     package init(_ window: FileWindow, _ header: SegmentHeader, head: Head?) throws(LogError) {
         let seed = header.identity.seed
-        var decoder = PayloadDecoder()
+        let decoder = PayloadDecoder()
         var unproven = Unproven()
         // The positions after the last frame, and after the last one that ended a transaction.
         var reached = SegmentTail(after: header)
@@ -65,7 +64,6 @@ package struct TailScan {
             var hole: HolePayload?
             switch frame.knownKind {
             case .data: time = decoder.time(of: frame, stored: stored)
-            case .dictionary: decoder.dictionary = decoder.payload(of: frame, stored: stored).map { [UInt8]($0) } ?? []
             case .session:
                 if let session = decoder.payload(of: frame, stored: stored).flatMap(SessionPayload.init) {
                     epoch = max(epoch, session.epoch)
@@ -86,7 +84,6 @@ package struct TailScan {
         unproven.prove(through: durableThrough)
         // A clean close syncs everything before it is recorded.
         unprovenFrom = head?.isClean == true ? tail.offset : min(unproven.start ?? tail.offset, tail.offset)
-        dictionary = decoder.dictionary
         let onlyZeros = try walker.onlyZeros(from: reached.offset)
         let facts = TailFacts(
             sequence: tail.next, fault: fault, onlyZerosFollow: onlyZeros,

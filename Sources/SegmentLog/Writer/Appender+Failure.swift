@@ -48,9 +48,7 @@ extension Appender {
         guard keepsUnsynced, written == unsynced.count else { throw latch(after: error) }
         let frames = unsynced.writable
         do throws(StorageError) {
-            try makeSegment(
-                after: synced, frames: frames,
-                dictionary: encoder.dictionary?.dictionary ?? [])
+            try makeSegment(after: synced, frames: frames)
             statistics.dataSyncs += 1
             statistics.rolls += 1
         } catch {

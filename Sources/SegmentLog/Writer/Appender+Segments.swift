@@ -51,8 +51,7 @@ extension Appender {
     /// Begins the segment after a sealed one.
     func beginSegment() throws(LogError) {
         try callStorage { () throws(StorageError) in
-            try makeSegment(
-                after: tail, frames: nil, dictionary: configuration.usesDictionary ? recent.dictionary : [])
+            try makeSegment(after: tail, frames: nil)
         }
         statistics.rolls += 1
         isSealed = false
@@ -70,35 +69,23 @@ extension Appender {
 
     /// Makes the next segment's file durable and switches to it. `frames` are complete frames for its beginning,
     /// chained again.
-    func makeSegment(
-        after end: SegmentTail, frames: UnsafeMutableRawBufferPointer?, dictionary: [UInt8]
-    ) throws(StorageError) {
+    func makeSegment(after end: SegmentTail, frames: UnsafeMutableRawBufferPointer?) throws(StorageError) {
         var next = SegmentHeader(
             role: .segment, identity: header.identity,
             sequence: end.next, ordinal: header.ordinal + 1,
             created: max(clock.now(), end.lastTime), epoch: head.current.epoch, durableThrough: durableThrough)
         next.previousLength = end.offset
         next.previousChain = end.chain
-        next.dictionaryLength = UInt32(dictionary.count)
-        next.dictionaryChecksum = dictionary.isEmpty ? 0 : dictionary.withUnsafeBytes { crc32c($0) }
-        let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0) + 8192)
+        let content = ByteBuffer(capacity: Format.segmentHeaderLength + (frames?.count ?? 0))
         next.append(to: content)
         var newTail = SegmentTail(after: next)
         newTail.lastTime = end.lastTime
-        if !dictionary.isEmpty {
-            encoder.dictionary = nil
-            var frame = FrameHeader(kind: .dictionary, firstSequence: next.sequence)
-            frame.chain = newTail.chain
-            let done = dictionary.withUnsafeBytes { encoder.encode(frame, payload: $0, into: content) }
-            newTail.step(over: done, time: nil)
-        }
         if let frames { rechain(frames, onto: &newTail, into: content) }
         let name = FileName.segment(ordinal: next.ordinal, first: next.sequence)
         file = try storage.publish(content.bytes, as: name)
         header = next
         tail = newTail
         zeroedTo = newTail.offset
-        useDictionary(dictionary)
         markSynced()
         statistics.bytesWritten += UInt64(content.count)
     }

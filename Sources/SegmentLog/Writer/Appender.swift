@@ -48,7 +48,6 @@ package final class Appender {
     /// Whether nothing was waiting when the current group began, so that it may be written that way.
     @exclusivity(unchecked) private var mayStream = false
     let payload = ByteBuffer(capacity: Format.frameTarget + 16)
-    @exclusivity(unchecked) var recent = RecentRecords()
 
     /// The maximum number of bytes waiting for a sync.
     static let unsyncedLimit = 1 << 20
@@ -70,7 +69,6 @@ package final class Appender {
         isSealed = recovered.isSealed
         session = recovered.session
         encoder = FrameEncoder(seed: header.identity.seed, acceleration: Int32(configuration.acceleration))
-        useDictionary(recovered.dictionary)
         if isSealed {
             try beginSegment()
         }
@@ -80,10 +78,6 @@ package final class Appender {
     }
 
     var durableThrough: SequenceNumber { synced.next.previous }
-
-    func useDictionary(_ bytes: [UInt8]) {
-        encoder.dictionary = bytes.isEmpty ? nil : DictionaryCompressor(dictionary: bytes)
-    }
 
     // MARK: Appending
 
@@ -283,7 +277,6 @@ package final class Appender {
         frame.flags = flags
         encode(frame, compressed: configuration.compresses, time: time)
         statistics.frames += 1
-        if configuration.usesDictionary, kind == .data { recent.append(payload.bytes.slice(8, payload.count - 8)) }
         if mayStream && unsynced.count > Appender.unsyncedLimit {
             try writeOut(zeroingAhead: false)
             unsynced.truncate(to: 0)

@@ -204,20 +204,11 @@ public final class LogWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Seals the current segment and begins the next.
+    /// Seals the current segment and begins the next. Does nothing if the segment holds no record.
     public func roll() throws(LogError) {
         try use { appender throws(LogError) in
-            if appender.isSealed { try appender.beginSegment() } else { try appender.roll() }
-        }
-    }
-
-    /// Rolls without using earlier records as the next segment's dictionary. Does nothing if the segment holds
-    /// neither a record nor a dictionary.
-    package func rollForgetting() throws(LogError) {
-        try use { appender throws(LogError) in
-            appender.recent = RecentRecords()
             if appender.isSealed { return try appender.beginSegment() }
-            if appender.tail.recordCount > 0 || appender.header.dictionaryLength > 0 { try appender.roll() }
+            if appender.tail.recordCount > 0 { try appender.roll() }
         }
     }
 

@@ -42,10 +42,7 @@ extension StoreWriter {
     func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
         let log = try log
         let retention = try mapErrors { () throws(StateError) in try current.reader.retention }
-        try mapErrors { () throws(LogError) in
-            // Removed data must not remain as the dictionary of the next segment.
-            if retention == .everything { try log.roll() } else { try log.rollForgetting() }
-        }
+        try mapErrors { () throws(LogError) in try log.roll() }
         try checkpoint(isWhole: true)
         var report = CompactReport(
             checkpoint: EventNumber(rawValue: current.through), firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
@@ -56,7 +53,7 @@ extension StoreWriter {
             }
             try carry(through: plan.anchor)
             let collection = try mapErrors { () throws(LogError) in
-                if log.lastSequence.rawValue <= plan.anchor { try log.rollForgetting() }
+                if log.lastSequence.rawValue <= plan.anchor { try log.roll() }
                 let collection = try log.collect(keepingFrom: SequenceNumber(rawValue: plan.anchor + 1))
                 try log.remove(checkpoints: plan.dropped.map { SequenceNumber(rawValue: $0) })
                 return collection

@@ -57,58 +57,33 @@ struct EncodingTests {
             let spread = UInt64(1 + round % 40)
             let input = (0..<Int(numbers.next() % 3000)).map { _ in UInt8(truncatingIfNeeded: numbers.next() % spread) }
             var blocks = LZ4Blocks()
-            compare(input, dictionary: nil, &numbers) { blocks.compress($0, into: $1, acceleration: 1) }
+            compare(input, &numbers) { blocks.compress($0, into: $1, acceleration: 1) }
         }
     }
 
-    #if !canImport(Darwin)
-        @Test func `both LZ4 decoders agree about blocks that need a dictionary`() {
-            var numbers = Chance(seed: 3)
-            let dictionary = Array("what was said before is said again, in other words or in the same".utf8)
-            let compressor = DictionaryCompressor(dictionary: dictionary)
-            var needy = 0
-            for _ in 0..<400 {
-                var input: [UInt8] = []
-                for _ in 0..<1 + numbers.next() % 20 {
-                    input += dictionary.suffix(Int(numbers.next() % UInt64(dictionary.count))).prefix(30)
-                    input.append(UInt8(truncatingIfNeeded: numbers.next()))
-                }
-                let block = compare(input, dictionary: dictionary, &numbers, compressor.compress)
-                if decode(block, input.count, nil, own: true) != input { needy += 1 }
-            }
-            #expect(needy > 300)
-        }
-    #endif
-
     /// Both decoders must read the block, and must not read different results from one with a wrong byte.
-    @discardableResult
     private func compare(
-        _ input: [UInt8], dictionary: [UInt8]?, _ numbers: inout Chance,
+        _ input: [UInt8], _ numbers: inout Chance,
         _ compress: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Int?
-    ) -> [UInt8] {
+    ) {
         var block = [UInt8](repeating: 0, count: input.count + input.count / 255 + 16)
         let size = input.withUnsafeBytes { input in block.withUnsafeMutableBytes { compress(input, $0) } }
         block.removeLast(block.count - (size ?? 0))
-        #expect(decode(block, input.count, dictionary, own: true) == input)
-        #expect(decode(block, input.count, dictionary, own: false) == input)
-        guard !block.isEmpty else { return block }
+        #expect(decode(block, input.count, own: true) == input)
+        #expect(decode(block, input.count, own: false) == input)
+        guard !block.isEmpty else { return }
         var wrong = block
         wrong[Int(numbers.next() % UInt64(block.count))] ^= UInt8(truncatingIfNeeded: numbers.next() | 1)
-        let own = decode(wrong, input.count, dictionary, own: true)
-        let library = decode(wrong, input.count, dictionary, own: false)
+        let own = decode(wrong, input.count, own: true)
+        let library = decode(wrong, input.count, own: false)
         #expect(own == nil || library == nil || own == library)
-        return block
     }
 
-    private func decode(_ block: [UInt8], _ length: Int, _ dictionary: [UInt8]?, own: Bool) -> [UInt8]? {
+    private func decode(_ block: [UInt8], _ length: Int, own: Bool) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: length)
         let isWhole = output.withUnsafeMutableBytes { output in
             block.withUnsafeBytes { block in
-                (dictionary ?? []).withUnsafeBytes { bytes in
-                    own
-                        ? LZ4Decoder.decompress(block, into: output, dictionary: bytes)
-                        : LZ4Blocks.decompress(block, into: output, dictionary: dictionary == nil ? nil : bytes)
-                }
+                own ? LZ4Decoder.prefix(of: block, into: output) : LZ4Blocks.decompress(block, into: output)
             }
         }
         return isWhole ? output : nil

@@ -20,30 +20,26 @@ struct FrameTests {
     }
 
     private func encode(
-        _ payload: [UInt8], _ header: FrameHeader, dictionary: [UInt8] = [], compressed: Bool = true
+        _ payload: [UInt8], _ header: FrameHeader, compressed: Bool = true
     ) -> (bytes: [UInt8], header: FrameHeader) {
         var encoder = FrameEncoder(seed: seed, acceleration: 1)
-        if !dictionary.isEmpty { encoder.dictionary = DictionaryCompressor(dictionary: dictionary) }
         let buffer = ByteBuffer(capacity: 64)
         let done = payload.withUnsafeBytes { encoder.encode(header, payload: $0, compressed: compressed, into: buffer) }
         return ([UInt8](buffer.bytes), done)
     }
 
     /// Does everything a reader does with bytes that should be a frame; nil if it rejects them.
-    private func decode(_ bytes: [UInt8], seed: UInt32? = nil, dictionary: [UInt8] = []) -> [UInt8]? {
+    private func decode(_ bytes: [UInt8], seed: UInt32? = nil) -> [UInt8]? {
         bytes.withUnsafeBytes { bytes in
             let expected = FrameExpectation(chain: 0xfeed, sequence: SequenceNumber(rawValue: 7))
             guard
                 case .success(let header) = FrameCheck.header(bytes, seed: seed ?? self.seed, expecting: expected),
                 FrameCheck.body(bytes, of: header) == nil
             else { return nil }
-            var decoder = PayloadDecoder()
-            decoder.dictionary = dictionary
+            let decoder = PayloadDecoder()
             let stored = bytes.slice(Format.frameHeaderLength, Int(header.storedLength))
             let payload = decoder.payload(of: header, stored: stored).map { [UInt8]($0) }
-            if dictionary.isEmpty {
-                #expect(PayloadDecoder.decoded(header, stored: stored).map { [UInt8]($0.bytes) } == payload)
-            }
+            #expect(PayloadDecoder.decoded(header, stored: stored).map { [UInt8]($0.bytes) } == payload)
             return payload
         }
     }
@@ -78,10 +74,6 @@ struct FrameTests {
             #expect(bytes.count == header.frameLength && bytes.count % 8 == 0)
             #expect(decode(bytes) == payload)
         }
-        let dictionary = Array("a dictionary of the same words, which were said before".utf8)
-        let (bytes, header) = encode(payload, header(), dictionary: dictionary)
-        #expect(decode(bytes, dictionary: dictionary) == payload)
-        if header.codec == .lz4Dictionary { #expect(decode(bytes) == nil) }
     }
 
     @Test("Invariant 10: no piece of a frame is all zero, wherever it lands", arguments: payloads.indices)
@@ -224,7 +216,7 @@ struct FrameTests {
                 let stored = Array(bytes[40..<40 + Int(done.storedLength)])
                 #expect(!stored.withUnsafeBytes(RuleZ.hasLongZeroRun))
                 if done.codec == .lz4 && !done.flags.contains(.masked) {
-                    let plain = try? secondDecompress(stored, to: payload.count, dictionary: [])
+                    let plain = try? secondDecompress(stored, to: payload.count)
                     #expect(plain == payload)
                 }
             }

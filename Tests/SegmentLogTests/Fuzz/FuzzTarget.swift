@@ -77,8 +77,7 @@ enum FuzzTarget: String, CaseIterable {
             guard case .success(let header) = FrameCheck.header(bytes, seed: 0, expecting: anything),
                 FrameCheck.body(bytes, of: header) == nil
             else { return nil }
-            var decoder = PayloadDecoder()
-            decoder.dictionary = identity
+            let decoder = PayloadDecoder()
             let stored = bytes.slice(40, Int(header.storedLength))
             let time = decoder.time(of: header, stored: stored)
             guard let payload = decoder.payload(of: header, stored: stored) else { return nil }
@@ -152,31 +151,18 @@ enum FuzzTarget: String, CaseIterable {
     }
 
     private static func lz4(_ bytes: [UInt8]) -> String? {
-        guard bytes.count >= 3 else { return nil }
+        guard bytes.count >= 2 else { return nil }
         // An empty payload is never compressed.
         let size = max(1, Int(bytes[0]) | Int(bytes[1]) << 8)
-        let dictionary = Array(bytes[3...].prefix(Int(bytes[2])))
-        let block = Array(bytes[(3 + dictionary.count)...])
-        let library = output(size) { target in
-            block.withUnsafeBytes { block in
-                dictionary.withUnsafeBytes { dictionary in
-                    LZ4Blocks.decompress(block, into: target, dictionary: dictionary.isEmpty ? nil : dictionary)
-                }
-            }
-        }
-        let plain = output(size) { target in
-            block.withUnsafeBytes { block in
-                dictionary.withUnsafeBytes { LZ4Decoder.decompress(block, into: target, dictionary: $0) }
-            }
-        }
+        let block = Array(bytes[2...])
+        let library = output(size) { target in block.withUnsafeBytes { LZ4Blocks.decompress($0, into: target) } }
+        let plain = output(size) { target in block.withUnsafeBytes { LZ4Decoder.prefix(of: $0, into: target) } }
         // A strict decoder: what it accepts, all must accept. Some reject what breaks the format's rules.
-        let strict = try? secondDecompress(block, to: size, dictionary: dictionary)
+        let strict = try? secondDecompress(block, to: size)
         if let strict, library != strict || plain != strict { return "a good block is refused or read differently" }
         if let library, let plain, library != plain { return "two contents" }
         let prefix = output(min(size, 8)) { target in
-            block.withUnsafeBytes { block in
-                dictionary.withUnsafeBytes { LZ4Decoder.prefix(of: block, into: target, dictionary: $0) }
-            }
+            block.withUnsafeBytes { LZ4Decoder.prefix(of: $0, into: target) }
         }
         if let plain, prefix != Array(plain.prefix(8)) { return "another beginning" }
         return nil

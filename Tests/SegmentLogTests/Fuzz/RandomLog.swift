@@ -1,5 +1,5 @@
 // Logs made from a seed: small segments, every durability, transactions over many frames, records larger than a frame,
-// payloads full of zeros, rolls with and without a dictionary, several sessions, closed and dropped.
+// payloads full of zeros, rolls, several sessions, closed and dropped.
 
 #if !FUZZING
     import SegmentLog
@@ -54,7 +54,6 @@ enum RandomLog {
         configuration.zeroAhead = .kibibytes(random.once(in: 3) ? 0 : 4)
         // Long runs of zeros are stored, and masked.
         configuration.compresses = !random.once(in: 3)
-        configuration.usesDictionary = !random.once(in: 4)
         var clock = StillClock()
         for session in 0...random.below(3) {
             clock.time += Int64(random.below(5000)) - 100

@@ -109,45 +109,6 @@ extension Scenario {
                 }
             }
         },
-        Scenario("a damaged dictionary costs the records that need it, and they are asked about") {
-            let tree = MemoryStorage()
-            let writer = try StoryLog.open(tree, dictionary: true)
-            for number in 1...60 {
-                try writer.append(StoryLog.batch("record \(number) of the first segment, and more"))
-            }
-            try writer.roll()
-            for number in 61...70 {
-                try writer.append(StoryLog.batch("record \(number) of the first segment, and more"))
-            }
-            try writer.append(noise(100, seed: 9))
-            try writer.close()
-            let name = FileName.segment(ordinal: 2, first: SequenceNumber(rawValue: 61))
-            guard var bytes = tree.contents(of: name) else { throw ScenarioFailure("no second segment") }
-            bytes[560] ^= 4
-            tree.setContents(bytes, of: name)
-            let dictionary = try LogVerification(tree).run().damage.first
-            try must(dictionary?.isRepairable == false, "the dictionary is called derived: \(dictionary as Any)")
-            let before = tree.copy()
-            var asked: [SequenceRange] = []
-            try mustThrow(.storeCorrupt, "nothing vouches for it") { () throws(LogError) in
-                _ = try LogHealing(tree).run { range in
-                    asked.append(range)
-                    return false
-                }
-            }
-            try must(!asked.isEmpty && tree.contents(of: name) == before.contents(of: name), "changed unasked")
-            asked = []
-            let lost = try LogHealing(tree).run { range in
-                asked.append(range)
-                return true
-            }
-            try must(lost == asked && lost.count == 10, "lost \(lost)")
-            let records = try StoryLog.records(tree)
-            try must(records.keys.sorted() == Array(1...60) + [71], "left \(records.keys.sorted())")
-            let report = try LogVerification(tree).run(deep: true)
-            try must(report.isHealthy && report.holes == lost, "\(report)")
-            _ = try StoryLog.open(tree)
-        },
         Scenario("an index that is damaged or wrong is covered, and the segment scanned") {
             let log = try threeSegments()
             let index = try log.frames().first { $0.header.knownKind == .index }

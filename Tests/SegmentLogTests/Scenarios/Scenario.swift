@@ -39,13 +39,12 @@ struct StoryLog {
     static let segment1 = "00000001-0000000000000001.seg"
 
     /// Without zeros ahead, so that a file ends where its frames do.
-    static func configuration(compresses: Bool = true, dictionary: Bool = false) -> LogConfiguration {
+    static func configuration(compresses: Bool = true) -> LogConfiguration {
         var configuration = LogConfiguration()
         configuration.segmentSize = .kibibytes(256)
         configuration.zeroAhead = .bytes(0)
         configuration.acceleration = 1
         configuration.compresses = compresses
-        configuration.usesDictionary = dictionary
         configuration.syncsWhenIdle = false
         return configuration
     }
@@ -61,12 +60,9 @@ struct StoryLog {
         self.tree = tree
     }
 
-    static func open(_ storage: any LogStorage, compresses: Bool = true, dictionary: Bool = false) throws(LogError)
-        -> LogWriter
-    {
+    static func open(_ storage: any LogStorage, compresses: Bool = true) throws(LogError) -> LogWriter {
         try LogWriter.open(
-            storage, configuration: configuration(compresses: compresses, dictionary: dictionary),
-            clock: SimulationClock())
+            storage, configuration: configuration(compresses: compresses), clock: SimulationClock())
     }
 
     static func batch(_ texts: String...) -> RecordBatch {

@@ -119,7 +119,6 @@ extension SimulationPlan {
             .kibibytes(4), .kibibytes(4), .kibibytes(8), .kibibytes(16), .kibibytes(100),
         ])
         configuration.zeroAhead = generator.pick([.bytes(0), .kibibytes(1), .kibibytes(4), .kibibytes(16)])
-        configuration.usesDictionary = !generator.once(in: 4)
         configuration.acceleration = generator.pick([1, 2, 64])
         configuration.compresses = !generator.once(in: 3)
         configuration.syncsWhenIdle = false

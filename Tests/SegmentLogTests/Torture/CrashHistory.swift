@@ -27,8 +27,7 @@ struct CrashHistory {
         self.seed = seed
         granularity = source.below(4) == 0 ? .page : .sector
         configuration = .small(
-            segment: [4096, 4096, 6144, 16_384][source.below(4)], zeroAhead: [0, 512, 1024, 4096][source.below(4)],
-            dictionary: source.below(2) == 0)
+            segment: [4096, 4096, 6144, 16_384][source.below(4)], zeroAhead: [0, 512, 1024, 4096][source.below(4)])
         var steps: [Step] = []
         for _ in 0..<3 + source.below(8) { steps.append(CrashHistory.step(&source, large: large)) }
         self.steps = steps

@@ -1,5 +1,5 @@
-// The small log that the sweeps damage. It holds every kind of frame and codec: sealed segments and an open one, with and
-// without a dictionary, a note in an index, a masked frame, a hole, fragments and transactions of several frames,
+// The small log that the sweeps damage. It holds every kind of frame and codec: sealed segments and an open one,
+// a note in an index, a masked frame, a hole, fragments and transactions of several frames,
 // sessions, a checkpoint, a quarantined stretch, and space ahead of its end.
 
 import SegmentLog
@@ -37,9 +37,9 @@ struct SweepCorpus: Sendable {
     var files: [String] { segments + derived.filter { $0 != FileName.lock && !$0.hasPrefix(FileName.quarantine) } }
 
     private static func open(
-        _ tree: MemoryStorage, _ clock: TestClock, compresses: Bool = true, dictionary: Bool = true
+        _ tree: MemoryStorage, _ clock: TestClock, compresses: Bool = true
     ) throws -> LogWriter {
-        var configuration = LogConfiguration.small(segment: 6144, zeroAhead: 1024, dictionary: dictionary)
+        var configuration = LogConfiguration.small(segment: 6144, zeroAhead: 1024)
         configuration.acceleration = 1
         configuration.compresses = compresses
         return try LogWriter.open(tree, configuration: configuration, clock: clock)
@@ -47,7 +47,7 @@ struct SweepCorpus: Sendable {
 
     private static func writeHistory(_ tree: MemoryStorage, _ source: inout RecordSource, _ clock: TestClock) throws {
         // The zeros in the middle are stored, and masked for rule Z.
-        var writer = try open(tree, clock, compresses: false, dictionary: false)
+        var writer = try open(tree, clock, compresses: false)
         let random = (0..<1200).map { _ in UInt8(truncatingIfNeeded: source.numbers.next()) }
         try writer.append(RecordBatch(random[..<500] + [UInt8](repeating: 0, count: 300) + random[500...]))
         try writer.close()

@@ -52,12 +52,11 @@ final class TestClock: LogClock {
 extension LogConfiguration {
     /// Small files, and no background work.
     static func small(
-        segment: UInt64 = 4096, zeroAhead: UInt64 = 4096, dictionary: Bool = true
+        segment: UInt64 = 4096, zeroAhead: UInt64 = 4096
     ) -> LogConfiguration {
         var configuration = LogConfiguration()
         configuration.segmentSize = .bytes(segment)
         configuration.zeroAhead = .bytes(zeroAhead)
-        configuration.usesDictionary = dictionary
         configuration.syncsWhenIdle = false
         return configuration
     }

@@ -73,7 +73,6 @@ final class TestLog {
     func open() throws -> LogWriter {
         var configuration = LogConfiguration()
         configuration.zeroAhead = .bytes(0)
-        configuration.usesDictionary = false
         configuration.syncsWhenIdle = false
         return try LogWriter.open(POSIXStorage(directory: path), configuration: configuration, clock: clock)
     }
