@@ -110,7 +110,9 @@ let package = Package(
         ),
         .target(
             name: "SynclineSQL",
-            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: [
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineWire",
+            ],
             swiftSettings: settings
         ),
         .target(

@@ -42,9 +42,9 @@ extension LogDamage.Remedy {
     /// What to do about it, in a sentence.
     package var advice: String {
         switch self {
-        case .cutTail: "It was never acknowledged. `syncline repair` or the next writer cuts it off and keeps a copy."
-        case .rebuild: "It is derived data. `syncline repair` rebuilds it or moves it into quarantine."
-        case .salvage: "`syncline repair --salvage DIR` copies every intact record into a new log."
+        case .cutTail: "`syncline repair` or the next writer cuts it off and keeps a copy."
+        case .rebuild: "Nothing is lost with it. `syncline repair` rebuilds it or moves it into quarantine."
+        case .salvage: "`syncline repair --salvage DIR` makes a new store of all that can be read."
         case .setAside: "Its changes are lost. `syncline repair` moves it into quarantine; later changes are then made."
         case .upgrade: "Open it with the version that wrote it, or a newer one."
         }

@@ -61,11 +61,11 @@ package struct LogInspection: Sendable {
         for read in 1... {
             let file = try storage.reading(segment.name)
             defer { file.close() }
-            let head = try LogCatalog.readHead(storage).head
-            let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head)
+            let head = try LogCatalog.readHead(storage)
+            let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head.head)
             let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
             if scan.verdict == .clean || isSettled || read == LogInspection.maximumReads {
-                return (scan, scan.damage(in: segment))
+                return (scan, scan.damage(in: segment, endIsKnown: head.isCertain))
             }
             last = scan
             pause()

@@ -48,7 +48,7 @@ extension LogInspection {
 
     private func range(_ address: Address?, _ catalog: LogCatalog) throws(LogError) -> SequenceRange {
         let end = SequenceNumber(rawValue: .max)
-        let floor = catalog.segments.first?.first ?? .first
+        let floor = catalog.floor
         switch address {
         case nil:
             return SequenceRange(first: floor, last: end)

@@ -10,7 +10,7 @@ package struct RepairStep: Hashable, Sendable {
         case cutTail = "cut-tail"
         /// Rebuilds HEAD from the segments.
         case rebuildHead = "rebuild-head"
-        /// Moves a damaged checkpoint to quarantine.
+        /// Moves a damaged checkpoint, or a copy of a segment, to quarantine.
         case setAside = "set-aside"
         /// Replaces a frame without records, such as an index, by a hole.
         case fillHole = "fill-hole"
@@ -72,6 +72,12 @@ package struct RepairPlan: Hashable, Sendable {
             }
         }
         if isRefused { return }
+        if !catalog.endIsKnown, !steps.contains(where: { $0.action == .rebuildHead }) {
+            steps.append(
+                RepairStep(
+                    action: .rebuildHead, address: FileName.head, file: FileName.head, bytes: 0,
+                    reason: "one of its two slots can't be read"))
+        }
         for name in catalog.temporaries {
             steps.append(
                 RepairStep(
@@ -83,7 +89,7 @@ package struct RepairPlan: Hashable, Sendable {
         switch damage.remedy {
         case .cutTail: isRefused ? nil : .cutTail
         case .rebuild where damage.file == FileName.head: isRefused ? nil : .rebuildHead
-        case .rebuild where damage.file.hasSuffix(FileName.checkpointSuffix): .setAside
+        case .rebuild where damage.file.hasSuffix(FileName.checkpointSuffix) || damage.position == nil: .setAside
         case .rebuild: isRefused ? nil : .fillHole
         case .setAside: .setAside
         case .salvage, .upgrade: nil

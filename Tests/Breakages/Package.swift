@@ -41,8 +41,14 @@ let package = Package(
             name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
             exclude: ["Syncline.docc"], swiftSettings: settings),
         .target(
+            name: "SynclineInspect", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
+            swiftSettings: settings),
+        .target(
             name: "SynclineSQL",
-            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: [
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
+                "SynclineWire",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],

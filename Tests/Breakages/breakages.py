@@ -96,7 +96,7 @@ def package():
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
         "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "SegmentLog", "Syncline", "SynclineCore",
-        "SynclineGround", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
+        "SynclineGround", "SynclineInspect", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():

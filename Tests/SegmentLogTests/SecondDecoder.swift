@@ -41,7 +41,7 @@ struct SecondDecoder {
     // MARK: - Segments
 
     private mutating func readSegments(_ files: [String: [UInt8]]) throws(SecondRefusal) {
-        let names = files.keys.compactMap(SecondName.init).sorted { ($0.ordinal, $0.first) < ($1.ordinal, $1.first) }
+        let names = SecondDecoder.segments(files)
         guard let oldest = names.first, let newest = names.last else { throw .broken("no segments") }
         end = (oldest.ordinal, 0)
         next = oldest.first
@@ -91,6 +91,21 @@ struct SecondDecoder {
             }
             walk = this
         }
+    }
+
+    /// The segments in order, without copies of them under other names.
+    private static func segments(_ files: [String: [UInt8]]) -> [SecondName] {
+        let names = files.keys.compactMap(SecondName.init).sorted { ($0.ordinal, $0.first) < ($1.ordinal, $1.first) }
+        let headers = names.map { name in
+            try? SecondSegmentHeader(files[name.text] ?? [], magic: SecondSegmentHeader.segmentMagic)
+        }
+        let known = zip(names, headers).filter { name, header in header.map { (try? $0.check(name)) != nil } ?? false }
+        return zip(names, headers).filter { name, header in
+            guard let header, (try? header.check(name)) == nil else { return true }
+            return !known.contains { name, other in
+                other?.identity == header.identity && (name.ordinal, name.first) == (header.ordinal, header.number)
+            }
+        }.map(\.0)
     }
 
     // MARK: - The end

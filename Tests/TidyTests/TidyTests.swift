@@ -14,7 +14,9 @@ import Testing
         "Syncline": [
             "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "Observation", "SwiftUI", "os",
         ],
-        "SynclineSQL": ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+        "SynclineSQL": [
+            "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineWire",
+        ],
         "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",

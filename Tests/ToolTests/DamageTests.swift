@@ -99,12 +99,15 @@ import Testing
         let log = try TestLog()
         try log.change("HEAD") { data in for index in data.indices { data[index] = 0xee } }
         #expect(
-            await Call.tool("verify", on: log).output.hasPrefix("! HEAD damaged 8192 bytes: neither slot can be read\n")
+            await Call.tool("verify", on: log).output.hasPrefix(
+                "! HEAD damaged 8192 bytes: neither slot can be read, so")
         )
-        #expect(await Call.tool("repair", on: log).exit == .done)
+        #expect(await Call.tool("repair", on: log).exit == .no)
         #expect(await Call.tool("verify", on: log).exit == .done)
         try FileManager.default.removeItem(at: log.url("HEAD"))
-        #expect(await Call.tool("repair", on: log).output == "rebuilt HEAD: it is missing\n")
+        let call = await Call.tool("repair", on: log)
+        #expect(call.exit == .no && call.output.hasPrefix("rebuilt HEAD: it is missing"))
+        #expect(call.output.contains("records may be missing at the end"))
         #expect(FileManager.default.fileExists(atPath: log.url("HEAD").path))
     }
 

@@ -61,12 +61,28 @@ package struct Head: Hashable, Sendable {
         checkpoint = SequenceNumber(rawValue: slot.number(at: 56))
     }
 
-    /// Returns the valid slot with the higher generation.
-    package static func newest(in file: UnsafeRawBufferPointer) -> Head? {
-        let slots = [0, Format.headSlotLength].compactMap { offset -> Head? in
-            guard file.count >= offset + Format.headSlotLength else { return nil }
-            return Head(file.slice(offset, Format.headSlotLength))
+}
+
+/// What the HEAD file says.
+package struct HeadReading: Sendable {
+    /// The valid slot with the higher generation; nil if neither is valid, or the file is missing.
+    package private(set) var head: Head?
+    /// Whether the file is there, and neither slot is valid.
+    package private(set) var isDamaged = false
+    /// Whether every slot that was ever written is valid. If not, a newer one may have said that the log had more
+    /// records.
+    package private(set) var isCertain = false
+
+    /// The reading of a missing file.
+    package init() {}
+
+    package init(_ file: UnsafeRawBufferPointer) {
+        let slots = [0, Format.headSlotLength].map { offset in
+            file.slice(min(offset, file.count), min(Format.headSlotLength, max(file.count - offset, 0)))
         }
-        return slots.max { $0.generation < $1.generation }
+        head = slots.compactMap(Head.init).max { $0.generation < $1.generation }
+        isDamaged = head == nil
+        isCertain =
+            head != nil && slots.allSatisfy { $0.count == Format.headSlotLength && ($0.isAllZero || Head($0) != nil) }
     }
 }

@@ -23,7 +23,8 @@ public struct LogHealing: Sendable {
                     .storeCorrupt, stretch.fault.reason, file: stretch.segment, position: stretch.start,
                     records: stretch.lost,
                     hint:
-                        "Nothing was changed: these records are not known to be safe elsewhere. Salvage what is whole.")
+                        "Nothing was changed: these records are not known to be safe elsewhere. Salvage what can be read."
+                )
             }
             try healing.heal(stretches, catalog)
             return stretches.map(\.lost).filter { !$0.isEmpty }
@@ -87,7 +88,7 @@ public struct LogHealing: Sendable {
             throw LogError(
                 .storeCorrupt, "the damage is too short for a hole in its place", file: stretch.segment,
                 position: stretch.start, records: stretch.lost,
-                hint: "Nothing was changed. Salvage copies every intact record into a new log.")
+                hint: "Nothing was changed. Salvage what can be read.")
         }
         try callStorage { () throws(StorageError) in
             for stretch in stretches { try heal(stretch, catalog) }

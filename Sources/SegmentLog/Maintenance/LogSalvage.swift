@@ -7,6 +7,8 @@ public struct LogSalvage: Hashable, Sendable {
     public var records: UInt64
     /// The records that were lost.
     public var lost: [SequenceRange]
+    /// Whether it is known that no record is missing after the last one.
+    public var endIsKnown: Bool
 
     /// Copies a log, which no writer may have open, into an empty or missing directory.
     public static func copy(from damaged: any LogStorage, to fresh: any LogStorage) throws(LogError) -> LogSalvage {
@@ -18,7 +20,7 @@ public struct LogSalvage: Hashable, Sendable {
         var configuration = LogConfiguration()
         configuration.syncsWhenIdle = false
         let writer = try LogWriter.create(fresh, first: plan.first, configuration: configuration, clock: clock)
-        var salvage = LogSalvage(records: 0, lost: plan.lost)
+        var salvage = LogSalvage(records: 0, lost: plan.lost, endIsKnown: plan.endIsKnown)
         _ = try SalvageReading(damaged) { first, time, batch throws(LogError) in
             try writer.leaveHole(through: first.previous)
             clock.set(time)

@@ -111,7 +111,10 @@ public struct LogVerification: Sendable {
         var report = LogReport(identity: catalog.identity)
         report.damage = catalog.damage
         if catalog.head == nil && !catalog.headIsDamaged {
-            report.damage.append(LogDamage(file: FileName.head, reason: "it is missing", remedy: .rebuild))
+            report.damage.append(
+                LogDamage(
+                    file: FileName.head, reason: "it is missing, so records may be missing at the end", remedy: .rebuild
+                ))
         }
         for index in catalog.segments.indices {
             try check(index, catalog, deep, &report, visit)
@@ -135,7 +138,7 @@ public struct LogVerification: Sendable {
             let file = try storage.reading(entry.name)
             defer { file.close() }
             let scan = try TailScan(FileWindow(file, name: entry.name), header, head: catalog.head)
-            tailDamage = scan.damage(in: entry)
+            tailDamage = scan.damage(in: entry, endIsKnown: catalog.endIsKnown)
             // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
         }

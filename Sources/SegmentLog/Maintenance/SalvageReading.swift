@@ -13,6 +13,8 @@ package struct SalvageReading: Sendable {
     }
     /// The last record that was acknowledged or is intact.
     package var last: SequenceNumber { max(attested, whole.last?.last ?? .none) }
+    /// Whether HEAD says how many records were durable. If not, records may be missing after the last one.
+    package private(set) var endIsKnown = false
     /// Segments of another log.
     package private(set) var foreign: [String] = []
     private var floor: SequenceNumber?
@@ -42,11 +44,13 @@ package struct SalvageReading: Sendable {
         if let head = catalog.head, head.identity == identity {
             floor = head.floor
             attested = head.durableThrough
+            endIsKnown = catalog.endIsKnown
         } else {
             catalog.head = nil
         }
         foreign = catalog.segments.filter { $0.header.map { $0.identity != identity } ?? false }.map(\.name)
-        catalog.segments = SalvageReading.inOrder(catalog.segments.filter { !foreign.contains($0.name) })
+        catalog.segments = SalvageReading.inOrder(
+            (catalog.segments + catalog.copies).filter { !foreign.contains($0.name) })
         for (index, segment) in catalog.segments.enumerated() {
             let next = catalog.segments.successor(of: index)?.header
             try read(segment, of: storage, catalog, next?.ordinal == segment.ordinal + 1 ? next : nil, body)

@@ -18,6 +18,9 @@ package struct LogCatalog: Sendable {
         /// Where its bytes end: where its successor says, or where its file ends if that is shorter.
         package var reach: UInt64 { min(end ?? size, size) }
 
+        /// Whether a header says the same as its name.
+        func isNamed(by header: SegmentHeader) -> Bool { header.ordinal == ordinal && header.sequence == first }
+
         /// Returns damage in it, at an offset of its file.
         package func damage(
             at offset: UInt64 = 0, length: UInt64 = 0, records: SequenceRange? = nil, reason: String,
@@ -40,11 +43,21 @@ package struct LogCatalog: Sendable {
     package var head: Head?
     /// Whether HEAD exists but neither slot can be read.
     package var headIsDamaged = false
+    /// Whether HEAD says how many records were durable. If not, records may be missing at the end of the log.
+    package var endIsKnown: Bool
     package var segments: [Segment] = []
+    /// Copies of segments under other names. They are no part of the log.
+    package var copies: [Segment] = []
     /// The checkpoints, oldest first, each by the last record it covers.
     package var checkpoints: [SequenceNumber] = []
     package var temporaries: [String] = []
     package var damage: [LogDamage] = []
+
+    /// The first record the log should have.
+    package var floor: SequenceNumber {
+        let first = segments.first?.first
+        return min(head?.floor ?? first ?? .first, first ?? .first)
+    }
 
     /// Reads the catalog. Throws only if there is no log, it is too new, or the system rejects a call; damage is
     /// listed.
@@ -69,10 +82,11 @@ package struct LogCatalog: Sendable {
     }
 
     private init(lookingAt storage: any LogStorage) throws(LogError) {
-        let (head, headIsDamaged) = try LogCatalog.readHead(storage)
+        let reading = try LogCatalog.readHead(storage)
         let names = try LogCatalog.names(in: storage)
-        self.head = head
-        self.headIsDamaged = headIsDamaged
+        head = reading.head
+        headIsDamaged = reading.isDamaged
+        endIsKnown = reading.isCertain
         identity = LogIdentity(high: 0, low: 0)
         temporaries = names.filter { $0.hasSuffix(FileName.temporarySuffix) }.sorted()
         checkpoints = names.compactMap(FileName.parseCheckpoint).sorted()
@@ -80,20 +94,66 @@ package struct LogCatalog: Sendable {
             guard let (ordinal, first) = FileName.parseSegment(name) else { continue }
             segments.append(try LogCatalog.readSegment(storage, name, ordinal, first, &damage))
         }
+        leaveOutCopies()
         if headIsDamaged {
             damage.append(
                 LogDamage(
                     file: FileName.head, length: .bytes(UInt64(2 * Format.headSlotLength)),
-                    reason: "neither slot can be read", remedy: .rebuild))
+                    reason: "neither slot can be read, so records may be missing at the end", remedy: .rebuild))
         }
         if let known = head?.identity ?? segments.lazy.compactMap({ $0.header?.identity }).first {
             identity = known
         } else {
             try recoverIdentity(storage)
         }
+        try rebuildHeaders(storage)
         try checkOrder(storage)
         try checkEnds(storage)
         try checkAgainstHead(storage)
+    }
+
+    /// Takes out the segments whose headers say that they are another one, which is there under its name.
+    private mutating func leaveOutCopies() {
+        let originals = segments.filter { $0.header.map($0.isNamed) ?? false }.compactMap(\.header)
+        copies = segments.filter { segment in
+            guard let header = segment.header, !segment.isNamed(by: header) else { return false }
+            return originals.contains {
+                ($0.identity, $0.ordinal, $0.sequence) == (header.identity, header.ordinal, header.sequence)
+            }
+        }
+        segments.removeAll(where: copies.contains)
+        damage += copies.map { copy in
+            LogDamage(
+                file: copy.name, length: .bytes(copy.size),
+                reason: "it is a copy of segment \(copy.header?.ordinal ?? 0)", remedy: .rebuild)
+        }
+    }
+
+    /// Gives a segment without a readable header the one that its name, its sealed predecessor and its first frame
+    /// show, so that it can be read. It stays damaged.
+    private mutating func rebuildHeaders(_ storage: any LogStorage) throws(LogError) {
+        for (index, segment) in segments.enumerated() where segment.header == nil {
+            var rebuilt = SegmentHeader(
+                role: .segment, identity: identity, sequence: segment.first, ordinal: segment.ordinal,
+                created: WallTime(rawValue: 0), epoch: 0, durableThrough: .none)
+            if segment.ordinal > 1 {
+                guard index > 0, let before = segments[index - 1].header, before.ordinal == segment.ordinal - 1,
+                    let end = try LogCatalog.expectation(
+                        after: segments[index - 1].size, of: segments[index - 1].name, before, storage),
+                    end.sequence == segment.first, let chain = end.chain
+                else { continue }
+                rebuilt.previousLength = segments[index - 1].size
+                rebuilt.previousChain = chain
+                rebuilt.epoch = before.epoch
+                rebuilt.durableThrough = segment.first.previous
+            }
+            let window = FileWindow(try storage.reading(segment.name), name: segment.name)
+            defer { window.file.close() }
+            var walker = FrameWalker(
+                window, seed: identity.seed, from: UInt64(Format.segmentHeaderLength),
+                expecting: SegmentTail(after: rebuilt).expectation)
+            if case .frame = try walker.next() { segments[index].header = rebuilt }
+        }
     }
 
     /// Finds the identity if neither HEAD nor any segment states it.
@@ -110,7 +170,7 @@ package struct LogCatalog: Sendable {
         }
         identity = found
         damage.removeAll { $0.file == FileName.head }
-        headIsDamaged = true
+        (headIsDamaged, endIsKnown) = (true, false)
         damage.append(
             LogDamage(
                 file: FileName.head,
@@ -129,15 +189,14 @@ package struct LogCatalog: Sendable {
         do throws(StorageError) { return try storage.names(in: "") } catch { throw storage.absence(error) }
     }
 
-    package static func readHead(_ storage: any LogStorage) throws(LogError) -> (head: Head?, isDamaged: Bool) {
+    package static func readHead(_ storage: any LogStorage) throws(LogError) -> HeadReading {
         do throws(StorageError) {
             let file = try storage.openForReading(FileName.head)
             defer { file.close() }
             let buffer = try file.bytes(2 * Format.headSlotLength)
-            let head = Head.newest(in: buffer.bytes)
-            return (head, head == nil)
+            return HeadReading(buffer.bytes)
         } catch {
-            if error.kind == .notFound || error.kind == .notADirectory { return (nil, false) }
+            if error.kind == .notFound || error.kind == .notADirectory { return HeadReading() }
             throw LogError(error)
         }
     }
@@ -171,7 +230,7 @@ package struct LogCatalog: Sendable {
                 if header.identity != identity {
                     report(segment, "it belongs to another log (\(header.identity))")
                 }
-                if header.ordinal != segment.ordinal || header.sequence != segment.first {
+                if !segment.isNamed(by: header) {
                     report(
                         segment,
                         "its header says it is segment \(header.ordinal) from \(header.sequence): it was renamed or copied"

@@ -4,7 +4,8 @@
 public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
     /// What can be done about it.
     public enum Remedy: Sendable {
-        /// A torn write that was never acknowledged: the next writer truncates it and keeps a copy.
+        /// A torn write at the end: the next writer truncates it and keeps a copy. It was never acknowledged, if HEAD can be
+        /// read.
         case cutTail
         /// Derived data (HEAD, an index, a checkpoint, a leftover): it is rebuilt or set aside without any loss.
         case rebuild
@@ -60,7 +61,7 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
             remedy == .upgrade ? .storeNewer : .storeCorrupt, reason, file: file, position: position, records: records,
             hint: remedy == .upgrade
                 ? "Open it with the version that wrote it, or a newer one."
-                : "Nothing was changed. `syncline verify` lists the damage; salvage copies every intact record into a new log."
+                : "Nothing was changed. `syncline verify` lists the damage; `syncline repair --salvage DIR` makes a new store of all that can be read."
         )
     }
 }

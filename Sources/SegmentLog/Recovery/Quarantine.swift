@@ -1,5 +1,5 @@
-// Keeps what recovery truncates. Nothing reads these files automatically; the oldest are removed if there are too
-// many.
+// Keeps what recovery truncates or takes out. Nothing reads these files automatically; the oldest of what was truncated
+// are removed if there are too many.
 
 package struct Quarantine {
     private let storage: any LogStorage
@@ -28,6 +28,25 @@ package struct Quarantine {
         try storage.syncDirectory("")
         try dropOldest()
         return length
+    }
+
+    /// Moves files here. A name that is taken gets a number.
+    package func take(_ names: [String]) throws(StorageError) {
+        if names.isEmpty { return }
+        try storage.createDirectory(FileName.quarantine)
+        let taken = try storage.names(in: FileName.quarantine)
+        for name in names {
+            let plain = name.split(separator: "/").last.map(String.init) ?? name
+            var kept = plain
+            var count = 1
+            while taken.contains(kept) {
+                count += 1
+                kept = "\(plain).\(count)"
+            }
+            try storage.rename(name, to: "\(FileName.quarantine)/\(kept)")
+        }
+        try storage.syncDirectory(FileName.quarantine)
+        try storage.syncDirectory("")
     }
 
     private func lengthWithoutTrailingZeros(

@@ -38,12 +38,16 @@ package struct Recovery {
         let file = try callStorage { () throws(StorageError) in try storage.openForWriting(last.name, create: false) }
         let window = FileWindow(file, name: last.name)
         let scan = try TailScan(window, header, head: catalog.head)
-        if case .corrupt = scan.verdict, let damage = scan.damage(in: last) { throw damage.error }
+        if case .corrupt = scan.verdict, let damage = scan.damage(in: last, endIsKnown: catalog.endIsKnown) {
+            throw damage.error
+        }
         let epoch = scan.epoch &+ 1
         let head = try openHead(catalog, scan, epoch)
         return try callStorage { () throws(StorageError) in
             // Making HEAD may already have removed one.
             for name in catalog.temporaries { try storage.removeIfThere(name) }
+            // The next segment may get the name of one of them.
+            try Quarantine(storage, limit: .max).take(catalog.copies.map(\.name))
             // A segment that HEAD does not know was begun by a call that failed: its name may not be durable.
             let wasClean = catalog.head.map { $0.isClean && $0.newestOrdinal == last.ordinal } ?? false
             let session = try mend(file, last, scan, window, epoch, wasClean: wasClean)
@@ -109,15 +113,17 @@ package struct Recovery {
 
 extension TailScan {
     /// Returns the damage that the scan found at the end of a segment, or nil if it ends cleanly.
-    package func damage(in segment: LogCatalog.Segment) -> LogDamage? {
+    /// - Parameter endIsKnown: Whether HEAD says how many records were durable.
+    package func damage(in segment: LogCatalog.Segment, endIsKnown: Bool) -> LogDamage? {
         let length = segment.size - min(segment.size, tail.offset)
         switch verdict {
         case .clean:
             return nil
         case .torn:
             return segment.damage(
-                at: tail.offset, length: length, reason: "torn write, never acknowledged: \(fault.reason)",
-                remedy: .cutTail)
+                at: tail.offset, length: length,
+                reason: (endIsKnown ? "torn write, never acknowledged" : "torn write, or records that are missing")
+                    + ": \(fault.reason)", remedy: .cutTail)
         case .corrupt(let reason):
             return segment.damage(
                 at: tail.offset, length: length,

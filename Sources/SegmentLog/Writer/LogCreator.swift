@@ -106,9 +106,9 @@ struct LogCreator {
     private func isUnfinished() throws(LogError) -> Bool {
         let names = try callStorage { () throws(StorageError) in try storage.names(in: "") }
         let files = names.filter { $0.hasSuffix(FileName.segmentSuffix) || FileName.parseCheckpoint($0) != nil }
-        let (head, headIsDamaged) = try LogCatalog.readHead(storage)
-        guard let name = files.first, files.count == 1, FileName.parseSegment(name)?.ordinal == 1, !headIsDamaged,
-            head?.isClean != true
+        let reading = try LogCatalog.readHead(storage)
+        guard let name = files.first, files.count == 1, FileName.parseSegment(name)?.ordinal == 1, !reading.isDamaged,
+            reading.head?.isClean != true
         else { return false }
         let window = FileWindow(try storage.reading(name), name: name)
         defer { window.file.close() }
@@ -123,7 +123,7 @@ struct LogCreator {
         // Anything that follows, complete or torn, was written later.
         let size = try callStorage { () throws(StorageError) in try window.file.size() }
         guard walker.offset == size, let next = walker.expected.sequence else { return false }
-        return head.map { $0.durableThrough < next } ?? true
+        return reading.head.map { $0.durableThrough < next } ?? true
     }
 
     /// HEAD describes the log that is created again; without it that log is as unfinished as before.

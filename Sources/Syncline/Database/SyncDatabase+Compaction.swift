@@ -108,37 +108,12 @@ extension StoreWriter {
         try mapErrors { () throws(LogError) in try Checkpoint.list(storage) }.first?.rawValue ?? 0
     }
 
-    /// Writes the unconfirmed changes of the events through `last` into the log again. They are durable when it
-    /// returns.
+    /// Writes the settings, and the unconfirmed changes of the events through `last`, into the log again. They are
+    /// durable when it returns.
     private func carry(through last: UInt64) throws(SyncError) {
         try performNow(.durable) { engine in
-            let rows = try mapErrors { () throws(StateError) in try engine.reader.carriedRows(through: last) }
-            for part in CarriedRow.parts(rows) { try engine.record(.carried(through: last, part)) }
+            let events = try mapErrors { () throws(StateError) in try engine.reader.carriedEvents(through: last) }
+            for event in events { try engine.record(event) }
         }
-    }
-}
-
-extension CarriedRow {
-    /// The approximate maximum size of an event of carried rows, in bytes.
-    private static let eventSize = 1 << 20
-
-    /// Splits rows into one list per event. Returns at least one list, which may be empty.
-    static func parts(_ rows: [CarriedRow]) -> [[CarriedRow]] {
-        var parts: [[CarriedRow]] = [[]]
-        var size = 0
-        for row in rows {
-            if size > eventSize {
-                parts.append([])
-                size = 0
-            }
-            parts[parts.count - 1].append(row)
-            size += row.changes.reduce(64) { $0 + 16 + $1.columns.bytes.count }
-            if let frozen = row.frozen {
-                size +=
-                    frozen.columns.bytes.count + (frozen.ancestor?.bytes.count ?? 0)
-                    + (frozen.server?.bytes.count ?? 0)
-            }
-        }
-        return parts
     }
 }

@@ -10,6 +10,8 @@ package struct Rescue: Sendable {
     package private(set) var first: UInt64
     /// The number of events kept from the damaged store's history.
     package private(set) var events: UInt64
+    /// The number of readable events that are part of the new store's first state, and not of its history.
+    package private(set) var folded: UInt64
     /// Events of the damaged store that can't be read.
     package private(set) var lost: [SequenceRange]
     /// Events that can be read but are invalid without the lost ones.
@@ -20,6 +22,8 @@ package struct Rescue: Sendable {
     package private(set) var foreign: [String]
     /// Whether the new store has the newest state, and not only a part of it.
     package private(set) var isWhole: Bool
+    /// Whether it is known that no event is missing after the last one.
+    package private(set) var endIsKnown: Bool
 
     /// The log is read several times, and it has to be the same each time.
     private static let changed = SyncError(
@@ -85,6 +89,7 @@ package struct Rescue: Sendable {
         /// Folds all intact events onto a base state.
         func fold(from base: UInt64) throws(SyncError) -> RescueFold {
             let fold = RescueFold(try projector(at: base))
+            if base == 0, reading.first > .first { try set(fold) }
             try forEach(after: base) { _, number, records throws(SyncError) in
                 var number = number
                 try records.forEach { record throws(SyncError) in
@@ -96,6 +101,19 @@ package struct Rescue: Sendable {
                 }
             }
             return fold
+        }
+
+        /// Sets what is set, as the remaining events say it first. The events that set it are lost, and how a change is
+        /// folded depends on it.
+        private func set(_ fold: RescueFold) throws(SyncError) {
+            var names: Set<String> = []
+            try forEach(after: 0) { _, _, records throws(SyncError) in
+                try records.forEach { record throws(SyncError) in
+                    guard case .configured(let name, _)? = (try? Event(record))?.body, names.insert(name).inserted
+                    else { return }
+                    try mapErrors { () throws(StateError) in try fold.fold(record, number: 0) }
+                }
+            }
         }
 
         /// Calls `body` with each complete transaction after an event, with its time and the number of its first
@@ -139,9 +157,7 @@ package struct Rescue: Sendable {
             try mapErrors { () throws(LogError) in try log.flush() }
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
             try mapErrors { () throws(LogError) in try log.close() }
-            return Rescue(
-                first: base + 1, events: next - base - 1, lost: lost, leftOut: [], identity: reading.identity,
-                foreign: reading.foreign, isWhole: true)
+            return rescue(after: base, leftOut: [], isWhole: true)
         }
 
         /// Creates a store that begins with the folded state. Its log records the pending changes again, and resets
@@ -152,13 +168,12 @@ package struct Rescue: Sendable {
             let log = try StateTransfer.begin(fresh, with: projector)
             let state = projector.reader(of: projector.store.snapshot)
             let (carried, cursors) = try mapErrors { () throws(StateError) in
-                (CarriedRow.parts(try state.carriedRows(through: last)), try state.cursors())
+                (try state.carriedEvents(through: last), try state.cursors())
             }
             try mapErrors { () throws(LogError) in
                 // One at a time: an outbox may be larger than a batch.
-                for part in carried {
-                    try log.append(
-                        RecordBatch(Event(time: now, .carried(through: last, part)).bytes), durability: .buffered)
+                for event in carried {
+                    try log.append(RecordBatch(Event(time: now, event).bytes), durability: .buffered)
                 }
                 for cursor in cursors {
                     let page = PulledPage(
@@ -169,9 +184,18 @@ package struct Rescue: Sendable {
                 try log.flush()
                 try log.close()
             }
+            return rescue(after: last, leftOut: fold.leftOut, isWhole: false)
+        }
+
+        /// The result: a store whose history begins after an event.
+        private func rescue(after base: UInt64, leftOut: [UInt64], isWhole: Bool) -> Rescue {
+            let first = SequenceNumber(rawValue: base).next
+            let folded = reading.whole.reduce(UInt64(0)) { count, range in
+                count + SequenceRange(first: range.first, last: min(range.last, first.previous)).count
+            }
             return Rescue(
-                first: last + 1, events: 0, lost: lost, leftOut: fold.leftOut, identity: reading.identity,
-                foreign: reading.foreign, isWhole: false)
+                first: first.rawValue, events: last - base, folded: folded, lost: lost, leftOut: leftOut,
+                identity: reading.identity, foreign: reading.foreign, isWhole: isWhole, endIsKnown: reading.endIsKnown)
         }
     }
 }

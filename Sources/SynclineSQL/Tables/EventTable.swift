@@ -1,10 +1,11 @@
 // The events of the store: what changed, when, and by whom. An event has a row for each row that it names. Events are read
-// from the log as SQLite asks for them.
+// from the log as SQLite asks for them. Events that can't be read are one row, with the cause `lost`.
 
 import CSQLite
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineInspect
 
 final class EventTable: VirtualTable {
     let source: SQLSource
@@ -120,19 +121,48 @@ final class EventScan: TableScan {
         let (start, last) = (next, last)
         try table.read { walk in
             (rows, next) = ([], last + 1)
-            try walk.forEach(from: max(start, try walk.first)) { number, event in
-                if Task.isCancelled { throw SyncError.queryCancelled }
-                guard number <= last, rows.count < EventScan.batch else {
-                    next = number
-                    return false
+            do {
+                try walk.forEach(from: start <= 1 ? start : max(start, try walk.first)) { number, event in
+                    try add(number, through: last) { event.rows(number) }
                 }
-                for (place, values) in event.rows(number).enumerated() {
-                    rows.append((EventScan.number(of: number, place), values))
-                }
-                return true
+            } catch let error as SyncError where error.code == .storeCorrupt {
+                (rows, next) = ([], last + 1)
+                try readAroundDamage(from: start, through: last)
             }
         }
         if let first = rows.first { number = first.number }
+    }
+
+    /// Adds the rows of an event; returns false if it is left for the next time.
+    private func add(_ number: UInt64, through last: UInt64, _ rows: () -> [[Value]]) throws -> Bool {
+        if Task.isCancelled { throw SyncError.queryCancelled }
+        guard number <= last, self.rows.count < EventScan.batch else {
+            next = number
+            return false
+        }
+        for (place, values) in rows().enumerated() {
+            self.rows.append((EventScan.number(of: number, place), values))
+        }
+        return true
+    }
+
+    private func readAroundDamage(from start: UInt64, through last: UInt64) throws {
+        let shapes = ShapeTable()
+        func lost(_ number: UInt64) -> [[Value]] {
+            [[.integer(Int64(number)), .null, .string("lost"), .null, .null, .null, .null]]
+        }
+        try LogInspection(table.source.storage).forEachRecord(from: start) { number, record in
+            let event = try? Event(record, shapes: shapes)
+            return try add(number, through: last) { event?.rows(number) ?? lost(number) }
+        } lost: { found in
+            let range: SequenceRange? =
+                switch found {
+                case .record: nil
+                case .hole(let range): range
+                case .damage(let damage): damage.records
+                }
+            if let number = range?.first.rawValue { _ = try add(number, through: last) { lost(number) } }
+        }
     }
 
     /// A number that a row has in every scan: SQLite recognises a row that two scans find.

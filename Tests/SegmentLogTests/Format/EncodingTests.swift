@@ -187,7 +187,7 @@ struct EncodingTests {
             identity: LogIdentity(high: 1, low: 2), floor: .first, newestOrdinal: 1, durableThrough: .none, epoch: 1,
             isClean: false)
         var file = [UInt8](repeating: 0, count: 8192)
-        #expect(file.withUnsafeBytes { Head.newest(in: $0) } == nil)
+        #expect(file.withUnsafeBytes { HeadReading($0).head } == nil)
         for generation: UInt64 in [4, 5] {
             head.generation = generation
             file.withUnsafeMutableBytes { file in
@@ -196,10 +196,10 @@ struct EncodingTests {
                         rebasing: file[Int(generation % 2) * 4096..<Int(generation % 2) * 4096 + 4096]))
             }
         }
-        #expect(file.withUnsafeBytes { Head.newest(in: $0) }?.generation == 5)
+        #expect(file.withUnsafeBytes { HeadReading($0).head }?.generation == 5)
         file[4096 + 100] = 1
-        #expect(file.withUnsafeBytes { Head.newest(in: $0) }?.generation == 4)
+        #expect(file.withUnsafeBytes { HeadReading($0).head }?.generation == 4)
         file[100] = 1
-        #expect(file.withUnsafeBytes { Head.newest(in: $0) } == nil)
+        #expect(file.withUnsafeBytes { HeadReading($0).head } == nil)
     }
 }

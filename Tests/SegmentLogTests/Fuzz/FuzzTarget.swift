@@ -118,7 +118,7 @@ enum FuzzTarget: String, CaseIterable {
         let storage = MemoryStorage()
         storage.setContents(file, of: "HEAD")
         let second = SecondHead(file)
-        let first = file.withUnsafeBytes { Head.newest(in: $0) }
+        let first = file.withUnsafeBytes { HeadReading($0).head }
         if (first == nil) != (second == nil) { return "one decoder reads HEAD, the other does not" }
         if let first, let second,
             first.floor.rawValue != second.floor || first.newestOrdinal != second.newest

@@ -158,6 +158,6 @@ struct WriterTests {
             if round % 2 == 0 { try writer.close() }
         }
         let head = try #require(storage.contents(of: "HEAD"))
-        #expect(head.withUnsafeBytes { Head.newest(in: $0) }?.epoch == 4)
+        #expect(head.withUnsafeBytes { HeadReading($0).head }?.epoch == 4)
     }
 }

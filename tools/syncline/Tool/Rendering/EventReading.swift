@@ -73,7 +73,7 @@ struct EventReading {
         let inspection = LogInspection(storage)
         let catalog = try inspection.catalog()
         let last = try inspection.lastRecord(catalog).rawValue
-        return max(catalog.segments.first?.first.rawValue ?? 1, last + 1 - min(last, UInt64(count)))
+        return max(catalog.floor.rawValue, last + 1 - min(last, UInt64(count)))
     }
 }
 

@@ -76,11 +76,13 @@ extension Context {
     /// The state as of an event; for a damaged log the newest that can be built, and then the result is incomplete.
     func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
         do throws(SyncError) {
-            return try whileReading("reading") { () throws(SyncError) in
+            let projector = try whileReading("reading") { () throws(SyncError) in
                 try HistoryReading.run(storage, claiming: event != nil) { () throws(SyncError) in
                     try StateLoader(storage).load(through: event, onlyTo: row)
                 }
             }
+            warnOfFiles(storage)
+            return projector
         } catch {
             guard error.code == .storeCorrupt, let last = try LogInspection(storage).lastBeforeLoss() else {
                 throw error
@@ -92,6 +94,14 @@ extension Context {
             narration.warn("the log is damaged; this is the state as of @\(through)")
             return projector
         }
+    }
+}
+
+extension Context {
+    /// Names damage for which a writer would refuse the store, although this state is whole.
+    private func warnOfFiles(_ storage: any LogStorage) {
+        let damage = (try? LogInspection(storage).catalog().damage) ?? []
+        for damage in damage where !damage.isRepairable { narration.warn(damage.sentence) }
     }
 }
 

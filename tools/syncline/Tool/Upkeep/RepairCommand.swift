@@ -10,42 +10,48 @@ enum RepairCommand {
         details: [
             """
             Like any writer that opens the log, it cuts a torn write off the end and rebuilds HEAD. It also removes \
-            leftovers. It moves into quarantine/ damaged checkpoints, checkpoints whose entries do not match their \
+            leftovers. It moves into quarantine/ copies of segments under other names, damaged checkpoints, checkpoints whose entries do not match their \
             digest, and files with changes of another process that can't be read, so that its later changes are taken \
             in. It covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, \
             moves or covers is kept in quarantine/. Damage to acknowledged records is never touched.
             """,
             """
-            --salvage creates a new store from all intact data; the damaged store is only read, and no program may \
-            have it open for writing. The new store has the state of the newest whole checkpoint and every intact \
-            event after it, so no pending change that can be read is lost, and as much of the history as leads to that \
-            state without a gap. If events are missing after that checkpoint, the next pull of each query starts from \
-            the beginning. The token, the headers, the recorded traffic and changes of other processes that wait are \
+            HEAD says how many records the log had. If it can't be read, records may be missing at the end: a torn write \
+            is still cut off, but the exit code is 1, and so it is with --salvage.
+            """,
+            """
+            --salvage creates a new store from all that can be read; the damaged store is only read, and no program may \
+            have it open for writing. The state of the new store is that of the newest whole checkpoint with every \
+            readable event after it, so no pending change that can be read is lost. Its history (`log`, `blame`, \
+            `--at`) contains only events that lead to that state without a gap. If an event after the newest whole \
+            checkpoint is lost, that is none: the new history begins with the state, and all earlier events, also the \
+            readable ones after the gap, can be listed only in the damaged store. Then the next pull of each query \
+            starts from the beginning. The settings are kept, even if no checkpoint can be read. The token, the headers, the recorded traffic and changes of other processes that wait are \
             copied, too; branches, and files with such changes that can't be read, are listed and stay where they are. \
             If HEAD and all segment headers are lost, records are recognised by their checksums. If the log holds no \
-            events, every intact record is copied and keeps its number.
+            events, every readable record is copied and keeps its number.
             """,
         ],
         options: [
             Option("dry-run", "show what would be done, and change nothing"),
             Option(
                 "salvage", value: "DIR", takesDirectory: true,
-                "create a new store in DIR from all intact data; DIR must be empty or missing"),
+                "create a new store in DIR from all that can be read; DIR must be empty or missing"),
         ],
         examples: [
             Example("syncline repair --dry-run", "what would be done"),
-            Example("syncline repair --salvage rescued", "a new store from all intact data"),
+            Example("syncline repair --salvage rescued", "a new store from all that can be read"),
         ],
         result:
             #"""
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
-            "reason"}],"left":[damage as in verify],"dryRun":bool}, with --salvage also "salvaged":{"store",\#
-            "events":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],"foreign":[file],\#
-            "branches":["…"],"waiting":n,"unreadable":[file]}
+            "reason"}],"left":[damage as in verify],"dryRun":bool,"endIsKnown":bool}, with --salvage also \#
+            "salvaged":{"store","events":n,"folded":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],\#
+            "foreign":[file],"branches":["…"],"waiting":n,"unreadable":[file]}
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),
-            Exit(.no, "damage is left; with --salvage: something is missing, or may be"),
+            Exit(.no, "damage is left, or something is missing, or may be"),
             Exit(.failed, "refused: another program has the store open, or it can't be written"),
         ],
         run: run)
@@ -63,21 +69,23 @@ enum RepairCommand {
         let inspection = LogInspection(storage)
         let report = try context.whileReading("verifying") { try RepairCommand.report(inspection, storage) }
         if let newer = report.damage.first(where: { $0.remedy == .upgrade }) { throw newer.error }
-        let plan = RepairPlan(report, try inspection.catalog())
+        let catalog = try inspection.catalog()
+        let plan = RepairPlan(report, catalog)
         if isDry || plan.steps.isEmpty {
-            return try show(plan.steps, plan.left, isDry: isDry, context)
+            return try show(plan.steps, plan.left, catalog, isDry: isDry, context)
         }
         try Repair(storage: storage, clock: context.clock).perform(plan)
         let after = try context.whileReading("verifying") { try RepairCommand.report(inspection, storage).damage }
         let done = plan.steps.filter { step in
             !after.contains { $0.address == step.address && $0.reason == step.reason }
         }
-        return try show(done, after, isDry: false, context)
+        return try show(done, after, catalog, isDry: false, context)
     }
 
     /// The damage; if there is none, the checkpoints whose entries do not match their digest.
     private static func report(_ inspection: LogInspection, _ storage: POSIXStorage) throws -> LogReport {
         var report = try inspection.verify()
+        report.damage = try HistoryStart.checked(report, storage)
         if report.isHealthy {
             report.damage = try StateCheck(storage, notes: []).untrueCheckpoints.map(\.damage)
         }
@@ -85,11 +93,15 @@ enum RepairCommand {
         return report
     }
 
+    /// What is said of a log whose HEAD can't be read.
+    static let unknownEnd = "  records may be missing at the end: HEAD, which says how many there were, can't be read"
+
     private static func show(
-        _ steps: [RepairStep], _ left: [LogDamage], isDry: Bool, _ context: Context
+        _ steps: [RepairStep], _ left: [LogDamage], _ before: LogCatalog, isDry: Bool, _ context: Context
     ) throws -> ExitCode {
         try context.output.value([
             "repaired": .array(steps.map(\.json)), "left": .array(left.map(\.json)), "dryRun": .boolean(isDry),
+            "endIsKnown": .boolean(before.endIsKnown),
         ])
         let style = context.output.style
         for step in steps {
@@ -103,7 +115,8 @@ enum RepairCommand {
         if context.output.form.isText, !left.isEmpty {
             context.narration.hint(LogDamage.Remedy.salvage.advice)
         }
-        return left.isEmpty ? .done : .no
+        if !before.endIsKnown { try context.output.line(unknownEnd) }
+        return left.isEmpty && before.endIsKnown ? .done : .no
     }
 }
 
@@ -113,37 +126,17 @@ private struct Repair {
     let clock: any LogClock
 
     func perform(_ plan: RepairPlan) throws {
-        if plan.isRefused {
-            // The end of the log must not be touched, but the lock still keeps other writers away.
-            try withExtendedLifetime(WriterExclusion(storage)) { _ in try setAside(plan) }
-        } else {
-            if plan.steps.contains(where: { $0.action == .fillHole }) {
-                try LogHealing(storage, clock: clock).mendDerived()
-            }
-            var configuration = LogConfiguration()
-            configuration.syncsWhenIdle = false
-            let writer = try LogWriter.open(storage, creating: .never, configuration: configuration, clock: clock)
-            try setAside(plan)
-            try writer.close()
-        }
-    }
-
-    private func setAside(_ plan: RepairPlan) throws(StorageError) {
         let names = plan.steps.filter { $0.action == .setAside }.map(\.file)
-        guard !names.isEmpty else { return }
-        try storage.createDirectory(FileName.quarantine)
-        let taken = try storage.names(in: FileName.quarantine)
-        for name in names {
-            let plain = name.split(separator: "/").last.map(String.init) ?? name
-            var kept = plain
-            var count = 1
-            while taken.contains(kept) {
-                count += 1
-                kept = "\(plain).\(count)"
-            }
-            try storage.rename(name, to: "\(FileName.quarantine)/\(kept)")
+        // The end of the log is not touched, but the lock still keeps other writers away.
+        try withExtendedLifetime(WriterExclusion(storage)) { _ in
+            try Quarantine(storage, limit: .max).take(names)
         }
-        try storage.syncDirectory(FileName.quarantine)
-        try storage.syncDirectory("")
+        if plan.isRefused { return }
+        if plan.steps.contains(where: { $0.action == .fillHole }) {
+            try LogHealing(storage, clock: clock).mendDerived()
+        }
+        var configuration = LogConfiguration()
+        configuration.syncsWhenIdle = false
+        try LogWriter.open(storage, creating: .never, configuration: configuration, clock: clock).close()
     }
 }

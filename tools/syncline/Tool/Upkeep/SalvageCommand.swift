@@ -9,6 +9,9 @@ struct SalvageCommand {
     private let directory: String
     private let damage: [LogDamage]
     private var events: UInt64 = 0
+    /// Readable events that are in the first state of the new store and not in its history.
+    private var folded: UInt64 = 0
+    private let endIsKnown: Bool
     private var first = SequenceNumber.first
     private var lost: [SequenceRange] = []
     private var leftOut: [SequenceRange] = []
@@ -50,12 +53,16 @@ struct SalvageCommand {
     {
         self.directory = directory
         branches = try Branches.names(storage)
-        damage = try context.whileReading("verifying") { try LogInspection(storage).verify().damage }
+        damage = try context.whileReading("verifying") {
+            try HistoryStart.checked(try LogInspection(storage).verify(), storage)
+        }
         let rescue = try context.whileReading("rescuing") {
             try Rescue.run(from: storage, to: fresh, now: context.clock.now().rawValue)
         }
         if let rescue {
             events = rescue.events
+            folded = rescue.folded
+            endIsKnown = rescue.endIsKnown
             first = SequenceNumber(rawValue: rescue.first)
             lost = rescue.lost
             leftOut = SequenceRange.joining(rescue.leftOut)
@@ -65,19 +72,22 @@ struct SalvageCommand {
             let salvage = try LogSalvage.copy(from: storage, to: fresh)
             events = salvage.records
             lost = salvage.lost
+            endIsKnown = salvage.endIsKnown
         }
     }
 
     private func show(_ context: Context) throws -> ExitCode {
         let salvaged: JSONValue = [
-            "store": .string(directory), "events": .number(events), "first": .string(first.description),
+            "store": .string(directory), "events": .number(events), "folded": .number(folded),
+            "first": .string(first.description),
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
             "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.map { .string($0) }),
             "waiting": .number(waiting.files), "unreadable": .array(waiting.unreadable.map { .string($0) }),
         ]
         try context.output.value([
-            "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false), "salvaged": salvaged,
+            "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false),
+            "endIsKnown": .boolean(endIsKnown), "salvaged": salvaged,
         ])
         let style = context.output.style
         for damage in damage { try context.output.line(style.marked(damage)) }
@@ -85,6 +95,10 @@ struct SalvageCommand {
             style.paint("copied", .good) + "  \(counted(events, "record")) into \(escaped(directory))")
         if first > .first {
             try context.output.line("  its history begins with \(first); earlier events are part of its first state")
+        }
+        if folded > 0 {
+            try context.output.line(
+                "  \(counted(folded, "earlier event")) can be read, and listed only in the damaged store")
         }
         try tell("lost", lost, "", context)
         try tell("left out", leftOut, ": they depend on lost events", context)
@@ -99,11 +113,9 @@ struct SalvageCommand {
             try context.output.line("  \(escaped(name)) can't be read: changes of another process are missing")
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
-        return lost.isEmpty && leftOut.isEmpty && waiting.unreadable.isEmpty && !endIsUnknown ? .done : .no
+        if !endIsKnown { try context.output.line(RepairCommand.unknownEnd) }
+        return lost.isEmpty && leftOut.isEmpty && waiting.unreadable.isEmpty && endIsKnown ? .done : .no
     }
-
-    /// Whether no file says how many records the log had.
-    private var endIsUnknown: Bool { damage.contains { $0.file == FileName.head && $0.remedy == .salvage } }
 
     private func tell(_ word: String, _ ranges: [SequenceRange], _ reason: String, _ context: Context) throws {
         if ranges.isEmpty { return }

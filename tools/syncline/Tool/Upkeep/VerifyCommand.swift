@@ -48,6 +48,7 @@ enum VerifyCommand {
             var report = try inspection.verify(deep: arguments.flag("deep")) {
                 progress.advance(by: $0.length.rawValue)
             }
+            report.damage = try HistoryStart.checked(report, storage)
             if report.isHealthy {
                 progress.finish()
                 report.damage = try context.whileReading("folding") {
