@@ -51,6 +51,29 @@ import Testing
         #expect(call > 3)
     }
 
+    @Test(arguments: [StorageError.Kind.diskFull, .inputOutput], [CallKind.write, .sync])
+    func `a store that can't note that it was closed has its changes`(
+        error: StorageError.Kind, kind: CallKind
+    ) async throws {
+        let disk = FaultyStorage()
+        try await SyncDatabase.open(disk, .test()).close()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await database.table("t").insert(id: "a", columns: .empty)
+        disk.arm(FaultPlan(call: 1, of: [kind], suffix: FileName.head, fault: .error(error)))
+        #expect(try await database.closeAfterChanges()?.code == (error == .diskFull ? .diskFull : .ioError))
+        let again = try await SyncDatabase.open(disk.crash { _ in false }, .test())
+        #expect(try await again.table("t").get(id: "a") != nil)
+        try await again.close()
+    }
+
+    @Test func `a store that can't make its changes durable when it is closed says so`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await database.table("t").insert(id: "a", columns: .empty, durability: .buffered)
+        disk.arm(FaultPlan(call: 1, of: [.sync, .write], fault: .error(.inputOutput), persists: true))
+        await #expect(throws: SyncError.self) { try await database.closeAfterChanges() }
+    }
+
     @Test func `a disk that was full while HEAD was written blocks no writer once there is room`() async throws {
         for call in 1..<12 {
             let disk = FaultyStorage()

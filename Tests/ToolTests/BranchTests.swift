@@ -115,6 +115,30 @@ import Testing
         #expect(try await tool("get", "todoitem", "a", "--json", on: log).object()["title"] as? String == "goat milk")
     }
 
+    @Test(arguments: [true, false])
+    func `a branch that can't be read does not hide the others`(isEmpty: Bool) async throws {
+        let log = try await drafted()
+        for name in ["another", "zero"] {
+            #expect(await tool("branch", "create", name, on: log).exit == .done)
+        }
+        let branch = log.path + "/branches/another"
+        for name in try FileManager.default.contentsOfDirectory(atPath: branch) {
+            if isEmpty {
+                try FileManager.default.removeItem(atPath: branch + "/" + name)
+            } else if name.hasSuffix(FileName.checkpointSuffix) {
+                try log.change("branches/another/" + name) { $0[600] ^= 1 }
+            }
+        }
+        let list = await tool("branch", "list", "--json", on: log)
+        #expect(list.exit == .partial && list.errors.contains("the branch another can't be read"), "\(list.errors)")
+        let branches = try list.array()
+        #expect(branches.map { $0["branch"] as? String } == ["another", "draft", "zero"])
+        #expect(branches[0]["damage"] is String && branches[1]["changes"] as? Int == 3)
+        #expect(await tool("branch", "list", on: log).output.contains("damaged"))
+        #expect(await tool("branch", "drop", "another", on: log).exit == .done)
+        #expect(await tool("branch", "list", on: log).exit == .done)
+    }
+
     @Test func `landing over rows that changed in the store meanwhile is refused`() async throws {
         let log = try await drafted()
         #expect(await tool("update", "todoitem", #"{"id":"a","text":"rice milk"}"#, on: log).exit == .done)

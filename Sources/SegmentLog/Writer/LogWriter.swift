@@ -217,6 +217,18 @@ public final class LogWriter: Sendable {
         get throws(LogError) { try use { appender throws(LogError) in appender.head.current.floor } }
     }
 
+    /// Closes the log. If the disk refuses only to note that it was closed, and every record is durable, returns the error
+    /// instead of throwing it.
+    package func closeAfterAppends() throws(LogError) -> LogError? {
+        do throws(LogError) {
+            try close()
+            return nil
+        } catch {
+            guard error.code == .storageFailed, durableThrough == lastSequence else { throw error }
+            return error
+        }
+    }
+
     /// Makes everything durable, marks the log as closed cleanly and closes it. The writer accepts nothing more.
     public func close() throws(LogError) {
         let failure: LogError? = appender.withLock { appender in

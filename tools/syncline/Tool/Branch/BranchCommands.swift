@@ -47,29 +47,48 @@ enum BranchCommands {
     static let list = Command(
         "branch list", "list the branches of the store",
         examples: [Example("syncline branch list", "show where each begins, and what it would change")],
-        result: #"[{"branch","at":"@41","changes":n,"moved":n,"landed":bool}]"#
+        result: #"[{"branch","at":"@41","changes":n,"moved":n,"landed":bool}, or {"branch","damage":"…"}]"#,
+        exits: [Exit(.partial, "a branch can't be read; the others are listed")]
     ) { arguments, context in
         let view = try await context.view(arguments)
         let store = try context.path(reading: arguments)
         var list = try ListWriter(
             context.output, ["BRANCH", "AT", Column("CHANGES", .right), Column("MOVED", .right), ""])
         for name in try Branches.names(POSIXStorage(directory: store)) {
-            let branch = try Branch(name, of: store)
-            let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
-            let isLanded = try view.reader.setting(branch.point.landed) != nil
-            try list.row(
-                [
-                    Cell(name), Cell("@\(branch.point.event)", .address), Cell("\(landing.changes.count)"),
-                    Cell("\(landing.moved.count)"), Cell(isLanded ? "landed" : ""),
-                ],
-                json: [
-                    "branch": .string(name), "at": .string("@\(branch.point.event)"),
-                    "changes": .number(landing.changes.count), "moved": .number(landing.moved.count),
-                    "landed": .boolean(isLanded),
-                ])
+            do {
+                let branch = try Branch(name, of: store)
+                let landing = try Landing(from: branch.base, to: branch.present, onto: view.reader)
+                let isLanded = try view.reader.setting(branch.point.landed) != nil
+                try add(branch, landing, isLanded: isLanded, to: &list)
+            } catch {
+                guard let error = ToolError(error), unreadable.contains(error.code) else { throw error }
+                context.output.notePartial()
+                context.narration.warn("the branch \(name) can't be read: \(error.message)")
+                try list.row(
+                    [Cell(name), Cell(""), Cell(""), Cell(""), Cell("damaged", .bad)],
+                    json: ["branch": .string(name), "damage": .string(error.message)])
+            }
         }
         try list.finish()
         return .done
+    }
+
+    /// The codes of errors about a single branch.
+    private static let unreadable: Set<String> = ["store-corrupt", "store-newer", "no-store", "collected", "io-error"]
+
+    private static func add(
+        _ branch: Branch, _ landing: Landing, isLanded: Bool, to list: inout ListWriter
+    ) throws {
+        try list.row(
+            [
+                Cell(branch.name), Cell("@\(branch.point.event)", .address), Cell("\(landing.changes.count)"),
+                Cell("\(landing.moved.count)"), Cell(isLanded ? "landed" : ""),
+            ],
+            json: [
+                "branch": .string(branch.name), "at": .string("@\(branch.point.event)"),
+                "changes": .number(landing.changes.count), "moved": .number(landing.moved.count),
+                "landed": .boolean(isLanded),
+            ])
     }
 
     static let diff = Command(
@@ -141,7 +160,7 @@ enum BranchCommands {
             let open = try await SyncDatabase.open(at: known.path)
             do {
                 let done = try await database.land(known.point, from: known.base, to: open.reader, over: over)
-                try await open.close()
+                try? await open.close()
                 return done
             } catch {
                 try? await open.close()

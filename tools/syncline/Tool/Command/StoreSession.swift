@@ -3,7 +3,7 @@
 
 package import SegmentLog
 import Syncline
-import SynclineCore
+package import SynclineCore
 import SynclineInspect
 
 /// A store that stays open. Commands that overlap get the same one.
@@ -43,9 +43,11 @@ package actor StoreSession {
         }
     }
 
-    package func close() async throws {
+    /// Closes the store. Returns what failed after its changes were stored.
+    @discardableResult
+    package func close() async throws -> SyncError? {
         let opening = current?.opening
         current = nil
-        if let database = try? await opening?.value { try await database.close() }
+        return try await (try? await opening?.value)?.closeAfterChanges()
     }
 }

@@ -45,6 +45,11 @@ package final class Narration {
         say(style.paint("! ", .warning) + escaped(text))
     }
 
+    /// Says that a store could not be closed after its changes were stored.
+    func warnOfClosing(_ reason: String) {
+        warn("everything is stored, but the store could not be closed: \(reason)")
+    }
+
     func fail(_ error: ToolError) {
         for line in error.lines(style) { say(line) }
     }

@@ -55,7 +55,7 @@ enum RawAppendCommand {
         } catch is ClosedPipe {
             // The reader of the output is gone; stored records stay.
         }
-        try writer.close()
+        if let failure = try writer.closeAfterAppends() { context.narration.warnOfClosing(failure.message) }
         try context.output.endList()
         return .done
     }

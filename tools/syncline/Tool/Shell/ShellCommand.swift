@@ -54,10 +54,10 @@ enum ShellCommand {
                 }
             }
         } catch {
-            try? await session.close()
+            _ = try? await session.close()
             throw error
         }
-        try await session.close()
+        if let failure = try await session.close() { context.narration.warnOfClosing(failure.message) }
         return .done
     }
 }

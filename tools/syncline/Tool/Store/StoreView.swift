@@ -46,7 +46,8 @@ extension Context {
         let database = try await whileReading("opening") { try await SyncDatabase.open(at: path, settings) }
         do {
             let value = try await body(database)
-            try await whileReading("writing a checkpoint") { try await database.close() }
+            let failure = try await whileReading("writing a checkpoint") { try await database.closeAfterChanges() }
+            if let failure { narration.warnOfClosing(failure.message) }
             return value
         } catch {
             try? await database.close()
