@@ -34,14 +34,15 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
             while await waits(isolation: actor) {
                 // Signals are requested before the statement runs, so that no commit is missed.
                 if watched == nil {
-                    watched = await results.tables(results.database.sqlSource)
+                    watched =
+                        if let source = try? results.database.sqlSource { await results.tables(source) } else { nil }
                     signals = results.database.signals(of: watched)
                 }
                 let result: Result<[Item], SyncError>
                 do throws(SyncError) {
                     result = .success(try await results.run(results.database.sqlSource))
                 } catch {
-                    if Task.isCancelled { return nil }
+                    if Task.isCancelled || error.code == .closed { return nil }
                     result = .failure(error)
                 }
                 if result == last { continue }

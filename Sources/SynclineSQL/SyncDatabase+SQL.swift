@@ -41,8 +41,11 @@ extension SyncDatabase {
 
     /// The current state, for a statement.
     var sqlSource: SQLSource {
-        let present = present
-        return SQLSource(present.reader, event: present.event.rawValue, present.storage, companion { StoreFacts() })
+        get throws(SyncError) {
+            let present = try present
+            return SQLSource(
+                try present.reader, event: present.event.rawValue, storage, companion { StoreFacts() })
+        }
     }
 
     /// The databases of SQLite that run the statements.

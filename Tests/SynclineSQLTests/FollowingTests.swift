@@ -138,7 +138,7 @@ import Testing
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.table("item").insert(["id": "a", "n": 1])
-        let older = database.sqlSource
+        let older = try database.sqlSource
         try await database.table("item").update(["id": "a", "n": 2])
         try await SQLMirror(database, at: path).update()
         #expect(try MirrorFile(path).update(to: older) == database.lastEvent.rawValue)

@@ -104,7 +104,7 @@ import Testing
     @Test func `a running query stops when its task is cancelled`() async throws {
         let database = try await store()
         let isRunning = AsyncStream.makeStream(of: Void.self)
-        let source = SQLSource(database.reader, event: database.lastEvent.rawValue, database.storage)
+        let source = SQLSource(try database.reader, event: database.lastEvent.rawValue, database.storage)
         let task = Task {
             let running = try RunningStatement(
                 "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n where i % 1000 = 0",
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `a cancelled statement about events gives no part of its result`() async throws {
         let database = try await store()
-        let source = SQLSource(database.reader, event: database.lastEvent.rawValue, database.storage)
+        let source = SQLSource(try database.reader, event: database.lastEvent.rawValue, database.storage)
         let task = Task {
             let running = try RunningStatement("select event from syncline_events", on: source)
             withUnsafeCurrentTask { $0?.cancel() }

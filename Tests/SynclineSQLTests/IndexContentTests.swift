@@ -18,7 +18,7 @@ import Testing
                 id: "r\(place)", row: Row([.init("a", value), .init("b", value), .init("version", .string("v"))]))
         }
         try await database.pull(PulledPage(table: "t", queryID: "all", rows: rows, cursor: nil))
-        let reader = database.present.reader
+        let reader = try database.present.reader
         return (reader, try #require(try reader.indexes(of: "t").first))
     }
 

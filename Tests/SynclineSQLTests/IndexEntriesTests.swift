@@ -31,7 +31,7 @@ import Testing
         }
         try await database.pull(PulledPage(table: "t", queryID: "all", rows: rows, cursor: nil))
         try await database.checkpoint()
-        let reader = database.present.reader
+        let reader = try database.present.reader
         let entries = try #require(
             try IndexEntries(reader, table: "t", column: "word", groupLimit: groupLimit))
         var found: [(id: String, word: [UInt8]?)] = []

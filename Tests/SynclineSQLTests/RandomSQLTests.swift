@@ -22,9 +22,10 @@ import Testing
         try await store.live(steps: 40)
         let past = try await store.database.history(at: 1 + store.chance.below(Int(before.rawValue)))
         // The present, another moment, and both in one statement.
-        for (place, (state, other)) in [(store.database.present, nil), (past, nil), (store.database.present, past)]
-            .enumerated()
-        {
+        for (place, (state, other)) in [
+            (try store.database.present, nil), (past, nil), (try store.database.present, past),
+        ]
+        .enumerated() {
             try await compare(
                 state, with: other, chance: Chance(seed: seed &* 3 &+ UInt64(place)), seed,
                 hasWholeDoubles: store.hasWholeDoubles)

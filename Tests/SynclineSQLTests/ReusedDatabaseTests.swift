@@ -69,7 +69,7 @@ import Testing
         try await database.checkpoint()
         weak var snapshot: StateSnapshot?
         do {
-            let source = database.sqlSource
+            let source = try database.sqlSource
             snapshot = source.reader.snapshot
             let running = try RunningStatement("select * from todoitem", on: source, database.databases)
             let row = try running.next()

@@ -192,7 +192,7 @@ import Testing
 
     @Test func `a statement sees one moment while the store changes`() async throws {
         let database = try await shop()
-        let present = database.present
+        let present = try database.present
         try await database.table("item").insert(["id": "c"])
         #expect(try await present.sql("select count(*) from item", as: Int.self) == [2])
         #expect(try await database.sql("select count(*) from item", as: Int.self) == [3])

@@ -402,6 +402,19 @@ private struct Note: SyncModel {
         try await check(Self.sequenceSteps, mustWork: true)
     }
 
+    @Test func `every function of a closed store throws closed`() async throws {
+        let server = SimulatedServer()
+        try await prepare(server)
+        // They do not read the store that they are called on.
+        let others: Set = ["backend()", "erase(force:)", "erase(_:force:)", "follow(_:_:)", "open(_:_:)"]
+        for step in Self.databaseSteps + Self.tableSteps where !others.contains(step.name) {
+            let database = try await SyncDatabase.open(storage.copy(), configuration(server))
+            try await database.close()
+            let error = await #expect(throws: SyncError.self, "\(step.name)") { try await step.run(database) }
+            #expect(error?.code == .closed, "\(step.name)")
+        }
+    }
+
     @Test func `the watch sees what happens on the main actor`() {
         _ = watch.take()
         _ = try? WatchedStorage(inner: storage, watch: watch).names(in: "")

@@ -50,6 +50,46 @@ import Testing
         #expect(try await again.tables().isEmpty && again.lastEvent < 5)
     }
 
+    @Test func `an erased store shows nothing, not even what was read of it before`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        try await fill(database)
+        let table = database.table("t")
+        let (past, present) = (try await database.history(at: 9), try database.present)
+        var results = table.observe(RowQuery(table: "t")).makeAsyncIterator()
+        var conflicts = try database.observeConflicts().makeAsyncIterator()
+        #expect(try await results.next()?.rows.count == 60)
+        // The lists have signals that were not taken yet.
+        try await table.insert(.item("last", [:]))
+        try await database.erase(force: true)
+        let reads: [(String, () async throws -> Void)] = [
+            ("past", { _ = try await past.get("t", id: "1") }),
+            ("present", { _ = try await present.query(RowQuery(table: "t")) }),
+            ("differences", { _ = try await past.differences(to: present) }),
+            ("get", { _ = try await table.get(id: "1") }),
+            ("insert", { try await table.insert(.item("1", [:])) }),
+            ("reader", { _ = try database.reader }),
+        ]
+        for (name, read) in reads {
+            let error = await #expect(throws: SyncError.self, "\(name)") { try await read() }
+            #expect(error?.code == .closed, "\(name)")
+        }
+        #expect(try await results.next() == nil)
+        #expect(try await conflicts.next() == nil)
+        var late = table.observe(RowQuery(table: "t")).makeAsyncIterator()
+        #expect(try await late.next() == nil)
+    }
+
+    @Test func `a store can be erased after it was closed`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await fill(database)
+        try await database.close()
+        let pending = await #expect(throws: SyncError.self) { try await database.erase() }
+        #expect(pending?.code == .pendingChanges)
+        try await database.erase(force: true)
+        #expect(try files(disk) == [])
+    }
+
     @Test func `a store that another has open is not erased`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())

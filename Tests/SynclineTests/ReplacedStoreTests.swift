@@ -57,8 +57,8 @@ private struct ReplacementStory {
         let before = contents()
         let refused = try await useOld(old, mayWrite: isOwner)
         if isOwner {
-            try await old.close()
             expected = try await old.allRows()
+            try await old.close()
         } else {
             let isClosed = await code { try await old.close() }
             #expect(isClosed == "store-replaced", "seed \(seed), \(blow): close")

@@ -28,7 +28,7 @@ import Testing
     private static func read(_ database: SyncDatabase) async throws {
         var before = 0
         while before < 2 * writers * rounds {
-            let state = database.present
+            let state = try database.present
             let count = try await state.query(RowQuery(table: "t")).rows.count
             #expect(count % 2 == 0 && count >= before)
             before = count

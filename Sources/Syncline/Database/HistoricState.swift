@@ -5,46 +5,69 @@ public import Foundation
 package import SegmentLog
 public import SynclineCore
 
-/// A store as of an event.
+/// A store as of an event. It can be read until the store is closed.
 public struct HistoricState: Sendable {
-    package let reader: StateReader
+    private let writer: StoreWriter
+    private let state: StateReader
     /// The last event this state includes.
     public let event: EventNumber
     package let storage: any LogStorage
 
+    fileprivate init(_ database: SyncDatabase, _ state: StateReader, through event: UInt64) {
+        (writer, storage) = (database.writer, database.storage)
+        self.state = state
+        self.event = EventNumber(rawValue: event)
+    }
+
+    package var reader: StateReader {
+        get throws(SyncError) {
+            _ = try writer.current.reader
+            return state
+        }
+    }
+
+    /// Throws if the store was strict and the table was not declared.
+    private func reader(of table: String) throws(SyncError) -> StateReader {
+        let reader = try reader
+        try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
+        return reader
+    }
+
     /// Returns the row with an id, or nil if there was none.
     @concurrent
     public func get(_ table: String, id: String) async throws(SyncError) -> StoredRow? {
-        try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
+        let reader = try reader(of: table)
         return try mapErrors { () throws(StateError) in try reader.row(table, id) }
     }
 
     /// Returns the rows that matched a query.
     @concurrent
     public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
-        try mapErrors { () throws(StateError) in try reader.declaration }.check(query.table)
+        let reader = try reader(of: query.table)
         return try mapErrors { () throws(StateError) in try reader.run(query) }
     }
 
     /// Computes values of the rows that matched.
     @concurrent
     public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
-        try mapErrors { () throws(StateError) in try reader.declaration }.check(aggregate.table)
+        let reader = try reader(of: aggregate.table)
         return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
     }
 
     /// Returns the operations that were pending.
     @concurrent
     public func pending() async throws(SyncError) -> [PlannedOperation] {
-        try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+        let reader = try reader
+        return try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
     }
 
     /// Returns the rows that differ between this state and another.
     @concurrent
     public func differences(to other: HistoricState) async throws(SyncError) -> [RowDifference] {
-        try mapErrors { () throws(StateError) in
+        let (reader, other) = (try reader, try other.reader)
+        return try mapErrors { () throws(StateError) in
             var all: [RowDifference] = []
-            try reader.differences(to: other.reader) { all.append($0) }
+            try reader.differences(to: other) { all.append($0) }
             return all
         }
     }
@@ -53,20 +76,19 @@ public struct HistoricState: Sendable {
 extension SyncDatabase {
     /// A snapshot of the current state. Later changes do not affect it.
     public var present: HistoricState {
-        let current = writer.current
-        return HistoricState(
-            reader: current.reader, event: EventNumber(rawValue: current.through), storage: storage)
+        get throws(SyncError) {
+            let current = writer.current
+            return HistoricState(self, try current.reader, through: current.through)
+        }
     }
 
     /// Returns the store as of an event.
     @concurrent
     public func history(at event: EventNumber) async throws(SyncError) -> HistoricState {
-        let projector = try HistoryReading.run(storage) { () throws(SyncError) in
+        let projector = try readHistory { () throws(SyncError) in
             try StateLoader(storage).load(through: event.rawValue)
         }
-        return HistoricState(
-            reader: projector.reader(of: projector.store.endCommit()), event: EventNumber(rawValue: projector.through),
-            storage: storage)
+        return HistoricState(self, projector.reader(of: projector.store.endCommit()), through: projector.through)
     }
 
     /// Returns the rows that differ between two events. Without `last`, compares with the current state.
@@ -74,8 +96,8 @@ extension SyncDatabase {
     public func differences(
         from first: EventNumber, to last: EventNumber? = nil
     ) async throws(SyncError) -> [RowDifference] {
-        guard let last else { return try await history(at: first).differences(to: present) }
-        return try HistoryReading.run(storage) { () throws(SyncError) in
+        guard let last else { return try await history(at: first).differences(to: try present) }
+        return try readHistory { () throws(SyncError) in
             try StateLoader(storage).differences(from: first.rawValue, to: last.rawValue)
         }
     }
@@ -83,7 +105,7 @@ extension SyncDatabase {
     /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
     @concurrent
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
-        try HistoryReading.run(storage) { () throws(SyncError) in
+        try readHistory { () throws(SyncError) in
             let start = try StateLoader(storage).earliest()
             let first = start.through + 1
             var blame = try mapErrors { () throws(StateError) in try Blame(table: table, id: id, from: start) }
@@ -93,6 +115,11 @@ extension SyncDatabase {
             }
             return blame.fields
         }
+    }
+
+    private func readHistory<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
+        _ = try reader
+        return try HistoryReading.run(storage, body)
     }
 }
 

@@ -106,7 +106,7 @@ public struct RowTable: Sendable {
         get throws(SyncError) {
             let current = database.writer.current
             try current.declaration.check(name)
-            return current.reader
+            return try current.reader
         }
     }
 
@@ -168,12 +168,16 @@ public struct RowTable: Sendable {
         make: @escaping @Sendable (Content.Result) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
         let (writer, name) = (database.writer, self.name)
-        let (list, signals) = writer.observers.observe(content) { writer.current.reader }
+        let (list, signals) = writer.observers.observe(content) { writer.current.state }
         return QueryResults(signals: signals) { () throws(SyncError) in
             try check()
-            try writer.current.declaration.check(name)
-            return LiveAnswer(
-                try list.result(from: writer.observers.lists) { writer.current.reader }.get(), rows: rows, make: make)
+            let current = writer.current
+            _ = try current.reader
+            try current.declaration.check(name)
+            let result = list.result(from: writer.observers.lists) { () throws(SyncError) in
+                try writer.current.reader
+            }
+            return LiveAnswer(try result.get(), rows: rows, make: make)
         }
     }
 }

@@ -20,7 +20,7 @@ extension SyncDatabase {
     /// Returns how much of the history is kept.
     @concurrent
     public func retention() async throws(SyncError) -> Retention {
-        try mapErrors { () throws(StateError) in try reader.retention }
+        try read { reader throws(StateError) in try reader.retention }
     }
 
     /// Changes how much of the history is kept. Takes effect with the next `compact()`.
@@ -41,7 +41,8 @@ extension SyncDatabase {
 extension StoreWriter {
     func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
         let log = try log
-        let retention = try mapErrors { () throws(StateError) in try current.reader.retention }
+        let reader = try current.reader
+        let retention = try mapErrors { () throws(StateError) in try reader.retention }
         try mapErrors { () throws(LogError) in try log.roll() }
         try checkpoint(isWhole: true)
         var report = CompactReport(

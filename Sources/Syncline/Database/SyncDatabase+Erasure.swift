@@ -12,12 +12,11 @@ extension SyncDatabase {
     package static let derivedFolder = "derived"
 
     /// Closes the store and removes every file of it: rows, history, branches, quarantine, secrets and recordings. Refused while
-    /// changes are pending, unless `force` is true. Stop an automatic sync first.
+    /// changes are pending, unless `force` is true. Stop an automatic sync first. What live queries show is removed, too.
     @concurrent
     public func erase(force: Bool = false) async throws(SyncError) {
         if writer.isFollower { _ = try writer.log }
-        let reader = reader
-        if !force {
+        if !force, let reader = writer.current.state {
             try SyncDatabase.checkNoBranches(storage)
             try SyncDatabase.checkNothingPending(reader)
             try SyncDatabase.checkNothingWaits(storage, reader)
@@ -25,6 +24,7 @@ extension SyncDatabase {
         stopWatching()
         // A store that can't be closed properly is erased anyway.
         try? writer.close()
+        writer.observers.erase()
         try await SyncDatabase.erase(storage, force: force)
         configuration.recording?.remove()
     }

@@ -100,7 +100,7 @@ extension SyncDatabase {
         var refused: Set<UInt64> = []
         var failure: SyncError?
         while true {
-            let done = try mapErrors { () throws(StateError) in try reader.takenIn }
+            let done = try read { reader throws(StateError) in try reader.takenIn }
             let listed = try Tributaries.waiting(storage)
             let waiting = listed.filter { !done.contains($0) && !refused.contains($0.process) }.prefix(limit)
             // The store forgets which files it has taken in only after they are gone for good.

@@ -34,8 +34,9 @@ extension SyncDatabase {
     @concurrent
     public func canUndo() async throws(SyncError) -> Bool {
         let current = writer.current
+        let reader = try current.reader
         return try mapErrors { () throws(StateError) in
-            try UndoSearch.newest(current.reader, through: current.through) != nil
+            try UndoSearch.newest(reader, through: current.through) != nil
         }
     }
 

@@ -86,7 +86,8 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Makes all changes durable and closes the store. Stops automatic sync first; no request is sent after that.
+    /// Makes all changes durable and closes the store. Stops automatic sync first; no request is sent after that. From then
+    /// on every read and every change throws `closed`, and live queries end.
     @concurrent
     public func close() async throws(SyncError) {
         await automatic.withLock { $0.close() }?.stop()
@@ -115,7 +116,7 @@ public final class SyncDatabase: Sendable {
     /// Returns the names of the tables that have rows or pending changes.
     @concurrent
     public func tables() async throws(SyncError) -> [String] {
-        try mapErrors { () throws(StateError) in try writer.current.reader.tables() }
+        try read { reader throws(StateError) in try reader.tables() }
     }
 
     /// Runs a transaction on any tables: all of its changes are stored, or none.
@@ -157,8 +158,7 @@ public final class SyncDatabase: Sendable {
     /// Returns the operations that a push would send now, in push order.
     @concurrent
     public func pending() async throws(SyncError) -> [PlannedOperation] {
-        let reader = reader
-        var operations = try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+        var operations = try read { reader throws(StateError) in try PushPlan(reader).operations }
         operations.mark(onTheirWay: rowsOnTheirWay)
         return operations
     }
@@ -169,14 +169,14 @@ public final class SyncDatabase: Sendable {
     /// Returns the columns that an operation sends, sorted.
     @concurrent
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
-        try mapErrors { () throws(StateError) in try PushPlan.fields(of: operation, reader) }
+        try read { reader throws(StateError) in try PushPlan.fields(of: operation, reader) }
     }
 
     /// Returns the cursor of each query.
     @concurrent
     public func cursors() async throws(SyncError) -> [QueryCursor] {
-        try mapErrors { () throws(StateError) in
-            try writer.current.reader.cursors().map {
+        try read { reader throws(StateError) in
+            try reader.cursors().map {
                 QueryCursor(table: $0.table, queryID: $0.queryID, state: $0.state)
             }
         }
@@ -224,7 +224,7 @@ public final class SyncDatabase: Sendable {
     /// Returns a setting of the store.
     @concurrent
     public func setting(_ name: String) async throws(SyncError) -> Value? {
-        try mapErrors { () throws(StateError) in try writer.current.reader.setting(name) }
+        try read { reader throws(StateError) in try reader.setting(name) }
     }
 
     /// Changes a setting; nil removes it.
@@ -268,8 +268,16 @@ public final class SyncDatabase: Sendable {
     /// Several commits may share an element.
     package func signals(of tables: Set<String>?) -> AsyncStream<Void> { writer.observers.signals(of: tables) }
 
-    /// A reader of the current state.
-    package var reader: StateReader { writer.current.reader }
+    /// A reader of the current state; throws `closed` after the store was closed.
+    package var reader: StateReader {
+        get throws(SyncError) { try writer.current.reader }
+    }
+
+    /// Reads the current state.
+    func read<Content>(_ body: (StateReader) throws(StateError) -> Content) throws(SyncError) -> Content {
+        let reader = try reader
+        return try mapErrors { () throws(StateError) in try body(reader) }
+    }
 
     /// Counts of what happened to all changes.
     public var totals: Totals { writer.current.totals }

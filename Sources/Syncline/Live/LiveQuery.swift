@@ -7,7 +7,7 @@ public import SynclineCore
 ///
 /// The query runs and its rows are decoded on other threads; only the finished list is set on the main actor. If
 /// changes arrive faster than the main actor takes lists, it gets only the newest one. Observing ends when the object
-/// is released.
+/// is released. It ends when the store is closed; after an erasure, `models` is empty.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 @MainActor
 @Observable
@@ -40,8 +40,10 @@ public final class LiveQuery<Model: SyncModel> {
         following?.cancel()
         do throws(SyncError) {
             let outcomes = try query.observe().outcomes
+            let erasure = query.table.untyped.database.writer.observers.erasure()
             following = Task { [weak self] in
                 for await outcome in outcomes { self?.take(outcome) }
+                for await _ in erasure { self?.take(.success([])) }
             }
         } catch {
             self.error = error

@@ -23,9 +23,10 @@ public final class SyncMonitor {
 
     /// Observes a store, and the automatic sync that runs now. For one that is started later, call ``follow(_:)``.
     public init(_ database: SyncDatabase) {
-        counting = Task { [weak self, outlooks = database.outlooks()] in
+        counting = Task { [weak self, outlooks = database.outlooks(), erasure = database.writer.observers.erasure()] in
             var outlooks = outlooks
             while let outlook = await outlooks.next(isolation: #isolation) { self?.take(outlook) }
+            for await _ in erasure { self?.take(.success(SyncOutlook(pending: 0, conflicts: []))) }
         }
         if let sync = database.automaticSync { follow(sync) }
     }
@@ -64,11 +65,13 @@ private struct SyncOutlook: Hashable, Sendable {
 
 extension SyncDatabase {
     /// Returns the current outlook, then the newest one after commits that change it.
-    fileprivate func outlooks() -> Answers<StateReader, SyncOutlook, SyncOutlook> {
+    fileprivate func outlooks() -> Answers<SyncOutlook, SyncOutlook> {
         let writer = writer
-        return Answers(writer.observers.observe(nil) { writer.current.reader }) { reader throws(SyncError) in
+        return Answers(writer.observers.rows(of: nil)) { () throws(SyncError) in
+            let current = writer.current
+            let reader = try current.reader
             let conflicts = try mapErrors { () throws(StateError) in try reader.conflicts() }
-            return SyncOutlook(pending: Int(clamping: writer.current.totals.pending), conflicts: conflicts)
+            return SyncOutlook(pending: Int(clamping: current.totals.pending), conflicts: conflicts)
         } _: {
             $0
         }

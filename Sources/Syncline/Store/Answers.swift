@@ -1,26 +1,27 @@
-// Turns states of a store into an observer's answers.
+// Turns signals of a store into an observer's answers.
 
 import SynclineCore
 
-/// Runs a query on each state, and drops a result or error equal to the one before.
-struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>: Sendable {
-    private let states: AsyncStream<State>
-    private let run: @Sendable (State) throws(SyncError) -> Content
+/// Runs a query after each signal, and drops a result or error equal to the one before. Ends when the store is closed.
+struct Answers<Content: Hashable & Sendable, Element: Sendable>: Sendable {
+    private let signals: AsyncStream<Void>
+    private let run: @Sendable () throws(SyncError) -> Content
     private let make: @Sendable (Content) throws(SyncError) -> Element
     private var last: Result<Content, SyncError>?
 
     init(
-        _ states: AsyncStream<State>, _ run: @escaping @Sendable (State) throws(SyncError) -> Content,
+        _ signals: AsyncStream<Void>, _ run: @escaping @Sendable () throws(SyncError) -> Content,
         _ make: @escaping @Sendable (Content) throws(SyncError) -> Element
     ) {
-        self.states = states
+        self.signals = signals
         self.run = run
         self.make = make
     }
 
     mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
-        while let state = await states.next(isolation: actor) {
-            guard let answer = await answer(to: state) else { continue }
+        while await signals.next(isolation: actor) != nil {
+            guard let answer = await answer() else { continue }
+            if case .failure(let error) = answer.content, error.code == .closed { return nil }
             last = answer.content
             return answer.element
         }
@@ -30,10 +31,8 @@ struct Answers<State: Sendable, Content: Hashable & Sendable, Element: Sendable>
     /// Runs the query and makes the element on another thread, because the caller may be the main actor. Returns nil
     /// if the result is the same as before.
     @concurrent
-    private func answer(
-        to state: State
-    ) async -> (content: Result<Content, SyncError>, element: Result<Element, SyncError>)? {
-        let content = Result { () throws(SyncError) in try run(state) }
+    private func answer() async -> (content: Result<Content, SyncError>, element: Result<Element, SyncError>)? {
+        let content = Result { () throws(SyncError) in try run() }
         if content == last { return nil }
         return (content, content.flatMap { found in Result { () throws(SyncError) in try make(found) } })
     }

@@ -59,11 +59,17 @@ final class LiveList<Content: LiveContent>: LiveFollower {
     func finish() { signal.finish() }
 
     /// Returns the current result. The first call runs the query, on the calling thread.
-    func result(from lists: LiveLists, current: () -> StateReader) -> Result<Content.Result, SyncError> {
+    func result(
+        from lists: LiveLists, current: () throws(SyncError) -> StateReader
+    ) -> Result<Content.Result, SyncError> {
         state.withLock { state in
             if !state.isLoaded {
-                let (reader, version) = lists.newest(of: tables, current: current)
-                state.version = version
+                let reader: StateReader
+                do throws(SyncError) {
+                    (reader, state.version) = try lists.newest(of: tables, current: current)
+                } catch {
+                    return .failure(error)
+                }
                 _ = state.change { content throws(StateError) in
                     try content.load(reader)
                     return true

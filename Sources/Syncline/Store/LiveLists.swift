@@ -76,10 +76,10 @@ final class LiveLists: Sendable {
     // MARK: Observers
 
     /// Adds a live query and returns its number. No commit may be published meanwhile.
-    func add(_ list: any LiveFollower, current: () -> StateReader) -> Int {
+    func add(_ list: any LiveFollower, current: StateReader) -> Int {
         content.withLock { content in
             // Commits are not noted while there is no live query, not even while changes of an ended one are passed on.
-            if content.lists.isEmpty { (content.reader, content.newest, content.changed) = (current(), nil, []) }
+            if content.lists.isEmpty { (content.reader, content.newest, content.changed) = (current, nil, []) }
             content.next += 1
             content.lists[content.next] = list
             return content.next
@@ -98,20 +98,24 @@ final class LiveLists: Sendable {
 
     func finish() {
         let lists = content.withLock { content in
-            defer { content.lists = [:] }
+            defer { (content.lists, content.reader, content.newest) = ([:], nil, nil) }
             return Array(content.lists.values)
         }
         for list in lists { list.finish() }
     }
 
     /// Returns the newest state, and the version of tables there; nil if changes are still being passed on.
-    func newest(of tables: [[UInt8]], current: () -> StateReader) -> (reader: StateReader, version: UInt64?) {
-        content.withLock { content in
-            if content.newest == nil, !content.isRunning, let reader = content.reader {
-                return (reader, content.version(of: tables))
+    func newest(
+        of tables: [[UInt8]], current: () throws(SyncError) -> StateReader
+    ) throws(SyncError) -> (reader: StateReader, version: UInt64?) {
+        try content.withLock { content in
+            Result { () throws(SyncError) in
+                if content.newest == nil, !content.isRunning, let reader = content.reader {
+                    return (reader, content.version(of: tables))
+                }
+                return (try current(), nil)
             }
-            return (current(), nil)
-        }
+        }.get()
     }
 
     // MARK: Commits

@@ -20,7 +20,7 @@ public struct QueryDifferences<Whole: Sendable, Row: Sendable>: AsyncSequence, S
 
     /// The iterator of the differences.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var answers: Answers<Void, LiveAnswer<Whole>, LiveAnswer<Whole>>
+        fileprivate var answers: Answers<LiveAnswer<Whole>, LiveAnswer<Whole>>
         fileprivate let list: any WritableKeyPath<Whole, [Row]> & Sendable
         fileprivate var last = ShownRows<Row>()
 

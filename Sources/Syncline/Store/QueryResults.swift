@@ -13,7 +13,7 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
 
     /// The iterator of the results.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<Void, LiveAnswer<Element>, Element>
+        var answers: Answers<LiveAnswer<Element>, Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
@@ -30,9 +30,8 @@ public struct QueryResults<Element: Sendable>: AsyncSequence, Sendable {
 
     func answers<Made: Sendable>(
         make: @escaping @Sendable (LiveAnswer<Element>) throws(SyncError) -> Made
-    ) -> Answers<Void, LiveAnswer<Element>, Made> {
-        let run = run
-        return Answers(signals, { () throws(SyncError) in try run() }, make)
+    ) -> Answers<LiveAnswer<Element>, Made> {
+        Answers(signals, run, make)
     }
 
     /// The same results, with errors as values: `for await outcome in query.observe().outcomes`.
@@ -75,7 +74,7 @@ public struct QueryOutcomes<Content: Sendable>: AsyncSequence, Sendable {
 
     /// The iterator of the outcomes.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<Void, LiveAnswer<Content>, Content>
+        var answers: Answers<LiveAnswer<Content>, Content>
 
         public mutating func next() async -> Result<Content, SyncError>? {
             await next(isolation: nil)

@@ -139,6 +139,11 @@ package final class StoreEngine {
     /// Runs a group of requests and makes their changes durable together. Each request succeeds or has no effect.
     /// - Parameter notingRows: Whether to note which rows changed, for live queries.
     func commit(_ group: [StoreRequest], notingRows: Bool) -> StoreCommit? {
+        // What a request would find in the state is not so any more.
+        if case .nowhere(let reason) = target {
+            for request in group { request.complete(SyncError(reason)) }
+            return nil
+        }
         projector.store.beginChanges()
         var changedRows: Set<[UInt8]>? = notingRows ? [] : nil
         let before = mark()

@@ -17,11 +17,21 @@ final class StoreWriter: Sendable {
 
     /// The state that readers see.
     struct Published: Sendable {
-        var reader: StateReader
+        /// Nil after the store was closed.
+        fileprivate(set) var state: StateReader?
         var through: UInt64
         var totals: Totals
         var declaration: Declaration?
+
+        var reader: StateReader {
+            get throws(SyncError) {
+                if let state { return state }
+                throw SyncError(StoreWriter.closed)
+            }
+        }
     }
+
+    private static let closed = LogError(.closed, "the store was closed", hint: "Open it again.")
 
     /// How much memory the newest changes may use before they become a run of a checkpoint.
     private let memoryLimit: Int
@@ -41,7 +51,7 @@ final class StoreWriter: Sendable {
         projector.store.layers.cache.resize(to: cacheSize)
         published = Mutex(
             Published(
-                reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
+                state: projector.reader(of: projector.store.endCommit()), through: projector.through,
                 totals: projector.totals, declaration: projector.declaration))
         self.engine = Mutex(engine)
     }
@@ -144,7 +154,7 @@ final class StoreWriter: Sendable {
         observers.tell(commit) {
             published.withLock {
                 $0 = Published(
-                    reader: newest.reader, through: commit.through, totals: commit.totals,
+                    state: newest.reader, through: commit.through, totals: commit.totals,
                     declaration: commit.declaration)
             }
         }
@@ -185,7 +195,7 @@ final class StoreWriter: Sendable {
     private func change(_ body: @Sendable (StoreEngine) throws(SyncError) -> Bool) throws(SyncError) {
         let result = engine.withLock { engine in
             Result { () throws(SyncError) in
-                let before = current.reader
+                let before = try current.reader
                 guard try body(engine) else { return }
                 let projector = engine.projector
                 projector.store.layers.cache.resize(to: cacheSize)
@@ -309,7 +319,7 @@ final class StoreWriter: Sendable {
 
     private func publishLayers(_ engine: StoreEngine) {
         let snapshot = engine.projector.store.endCommit()
-        published.withLock { $0.reader = engine.projector.reader(of: snapshot) }
+        published.withLock { $0.state = engine.projector.reader(of: snapshot) }
     }
 
     /// Writes a checkpoint of the current state; with `isWhole`, in a single file.
@@ -332,13 +342,17 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Makes everything durable, writes a checkpoint if opening would otherwise be slow, and closes the log.
+    /// Makes everything durable, writes a checkpoint if opening would otherwise be slow, and closes the log. From then on
+    /// there is nothing to read.
     func close() throws(SyncError) {
         if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
             try? checkpoint()
         }
-        defer { observers.finish() }
-        try close(LogError(.closed, "the store was closed", hint: "Open it again."))
+        defer {
+            published.withLock { $0.state = nil }
+            observers.finish()
+        }
+        try close(StoreWriter.closed)
     }
 
     /// With less than this to fold, a checkpoint on closing is not worth its time.

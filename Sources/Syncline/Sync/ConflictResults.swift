@@ -7,13 +7,13 @@ public import SynclineCore
 /// may miss outdated lists. An error, such as a row that a model can't decode, does not end the sequence: `next()`
 /// throws it once and then waits for the next list.
 public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
-    let states: AsyncStream<StateReader>
-    let run: @Sendable (StateReader) throws(SyncError) -> [Conflict]
+    let signals: AsyncStream<Void>
+    let run: @Sendable () throws(SyncError) -> [Conflict]
     let make: @Sendable ([Conflict]) throws(SyncError) -> Element
 
     /// The iterator of the lists.
     public struct Iterator: AsyncIteratorProtocol {
-        var answers: Answers<StateReader, [Conflict], Element>
+        var answers: Answers<[Conflict], Element>
 
         public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
@@ -24,7 +24,7 @@ public struct ConflictResults<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(answers: Answers(states, run, make)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(answers: Answers(signals, run, make)) }
 }
 
 extension SyncDatabase {
@@ -39,8 +39,9 @@ extension SyncDatabase {
     ) -> ConflictResults<Element> {
         let writer = writer
         return ConflictResults(
-            states: writer.observers.observe(table) { writer.current.reader },
-            run: { reader throws(SyncError) in
+            signals: writer.observers.rows(of: table),
+            run: { () throws(SyncError) in
+                let reader = try writer.current.reader
                 let all = try mapErrors { () throws(StateError) in try reader.conflicts() }
                 return table.map { table in all.filter { $0.table == table } } ?? all
             }, make: element)

@@ -95,8 +95,8 @@ struct PullDriver {
         _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> [ExactString: ServerRow] {
         guard rows.contains(where: \.hasLeft) else { return [:] }
-        let unclear = try mapErrors { () throws(StateError) in
-            try LeftRows(database.reader, query, rows).unclear
+        let unclear = try database.read { reader throws(StateError) in
+            try LeftRows(reader, query, rows).unclear
         }
         var machine = LookUpMachine(query.table, unclear, retries: retries)
         _ = await converse(&machine, machine.ask(), query)
@@ -136,7 +136,7 @@ struct PullDriver {
     /// Returns the query's cursor; throws if the id stands for a different query.
     func cursor(_ query: PullQuery) throws(SyncError) -> CursorState? {
         guard let queryID = query.queryID else { return nil }
-        let known = try mapErrors { () throws(StateError) in try database.reader.cursor(query.table, queryID) }
+        let known = try database.read { reader throws(StateError) in try reader.cursor(query.table, queryID) }
         if let known, known.query != (try query.canonicalText) {
             throw SyncError(
                 .queryChanged, "the query id \"\(queryID)\" is used for another query of \(query.table)",
@@ -184,7 +184,7 @@ struct PullDriver {
         report.reason = machine.stop
         guard machine.stop == nil else { return }
         let found = machine.ids
-        let audit = try mapErrors { () throws(StateError) in try Audit(database.reader, query, found: found) }
+        let audit = try database.read { reader throws(StateError) in try Audit(reader, query, found: found) }
         var presence = PresenceMachine(query.table, audit.claimed, retries: retries)
         _ = await converse(&presence, presence.ask(), query)
         report.requests += presence.requests

@@ -12,7 +12,7 @@ struct PushDriver {
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ plan: [PlannedOperation], _ options: PushOptions) async throws(SyncError) -> PushReport {
-        let ids = try mapErrors { () throws(StateError) in try database.reader.idComparison }
+        let ids = try database.read { reader throws(StateError) in try reader.idComparison }
         var machine = PushMachine(plan, ids: ids, options)
         var warnings: Set<String> = []
         await withTaskGroup(of: [Outcome].self) { group in

@@ -44,7 +44,7 @@ extension SyncDatabase {
     /// The rows that are held.
     @concurrent
     public func heldRows() async throws(SyncError) -> [HeldRow] {
-        try mapErrors { () throws(StateError) in
+        try read { reader throws(StateError) in
             try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }
         }
     }

@@ -111,13 +111,12 @@ extension SyncDatabase {
     @concurrent
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
         for table in settings.tables ?? [] { try checkDeclared(table) }
-        return try PushPreview(reader, tables: settings.tables, rowsOnTheirWay: rowsOnTheirWay)
+        return try PushPreview(try reader, tables: settings.tables, rowsOnTheirWay: rowsOnTheirWay)
     }
 
     /// Removes operations without any remaining effect from the outbox.
     private func dropVoids(_ tables: Set<String>?) async throws(SyncError) {
-        let reader = reader
-        let voids = try mapErrors { () throws(StateError) in
+        let voids = try read { reader throws(StateError) in
             var voids: [(row: RowKey, key: [UInt8])] = []
             for void in try PushPlan(reader).voids {
                 let row = try RowKey(malformed: void.rowKey)
@@ -194,7 +193,7 @@ extension SyncDatabase {
     /// Returns the operations that await a decision, in plan order.
     @concurrent
     public func conflicts() async throws(SyncError) -> [Conflict] {
-        try mapErrors { () throws(StateError) in try reader.conflicts() }
+        try read { reader throws(StateError) in try reader.conflicts() }
     }
 
     /// Decides a conflict or a parked operation.
@@ -236,7 +235,7 @@ extension SyncDatabase {
         // Only the process that writes the log talks to the server, so that it can record the answers.
         _ = try writer.log
         try reader.checkNotBranch()
-        let speaks = try mapErrors { () throws(StateError) in try reader.serverProtocol }
+        let speaks = try read { reader throws(StateError) in try reader.serverProtocol }
         if let known = link.withLock({ $0 }), known.server == speaks { return known }
         let limits = try await networkLimits()
         var transport: any HTTPTransport

@@ -134,6 +134,22 @@ private struct CountedItem: SyncModel {
         while !items.untyped.database.writer.observers.lists.isEmpty { await Task.yield() }
     }
 
+    @Test(arguments: [false, true])
+    func `a live list ends with its store, and an erasure empties it`(closingFirst: Bool) async throws {
+        let items = try await items()
+        let database = items.untyped.database
+        let live = LiveQuery(items)
+        let monitor = SyncMonitor(database)
+        await wait { live.isLoaded && monitor.pending == 1 }
+        if closingFirst {
+            try await database.close()
+            #expect(live.models.map(\.id) == ["a"])
+        }
+        try await database.erase(force: true)
+        await wait { live.models.isEmpty && monitor.pending == 0 }
+        #expect(live.error == nil && live.isLoaded)
+    }
+
     @Test func `a monitor shows what is pending and in conflict`() async throws {
         let pair = try await SyncPair(rows: [.item("a", ["text": "one"])])
         try await pair.pull()

@@ -64,7 +64,7 @@ final class Widget: Sendable {
     /// Refreshes; nothing stored is missing then, and nothing has gone back.
     func look() {
         attempt { () throws(SyncError) in
-            let reader = database.reader
+            let reader = try database.reader
             let before = try SharedRows.numbers(reader)
             let stored = ledger.stored
             let waited = try waitsForMigration()

@@ -158,7 +158,7 @@ extension SyncWorld {
     private func check(
         _ write: SentWrite, _ client: Int, _ id: String, _ before: [String: Value]?, _ after: [String: Value]?
     ) {
-        guard let reader = clients[client].database?.reader, let entry = try? reader.entry(write.table, id),
+        guard let reader = try? clients[client].database?.reader, let entry = try? reader.entry(write.table, id),
             let frozen = entry.pending?.frozen, frozen.status == .inFlight
         else {
             failure = failure ?? SyncFailure("\(write) was sent and is not known to be")

@@ -68,7 +68,7 @@ struct SyncWorkload: Sendable {
         let codec = WireCodec(.zumo2)
         let counted = Allocations.count
         let begin = SystemSource.instant()
-        let reader = database.reader
+        let reader = try database.reader
         let plan = try PushPlan(reader).operations
         var bytes = 0
         for operation in plan {

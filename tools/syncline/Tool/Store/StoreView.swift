@@ -61,9 +61,11 @@ extension Context {
         let path = try path(reading: arguments)
         let storage = POSIXStorage(directory: path)
         let isReport = try path != StoreLocation.find(arguments, environment).path
-        if moment == nil, let database = await host.session?.database(at: path) { return StoreView(database, storage) }
+        if moment == nil, let database = await host.session?.database(at: path) {
+            return try StoreView(database, storage)
+        }
         if moment == nil, host.session != nil, !isReport {
-            return try await withDatabase(arguments) { StoreView($0, storage) }
+            return try await withDatabase(arguments) { try StoreView($0, storage) }
         }
         let event = try moment.map { try Moment($0, storage).event }
         let projector = try load(storage, through: event, onlyTo: row)
@@ -107,9 +109,10 @@ extension Context {
 }
 
 extension StoreView {
-    init(_ database: SyncDatabase, _ storage: any LogStorage) {
+    init(_ database: SyncDatabase, _ storage: any LogStorage) throws(SyncError) {
         self.init(
-            reader: database.reader, through: database.lastEvent.rawValue, totals: database.totals, storage: storage,
+            reader: try database.reader, through: database.lastEvent.rawValue, totals: database.totals,
+            storage: storage,
             rowsOnTheirWay: database.rowsOnTheirWay)
     }
 }
