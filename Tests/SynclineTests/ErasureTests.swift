@@ -22,7 +22,7 @@ import Testing
         var files: [String] = []
         for name in try disk.names(in: "") {
             if let inner = try? disk.names(in: name) {
-                files += inner.map { "\(name)/\($0)" }
+                files += inner.isEmpty ? [name + "/"] : inner.map { "\(name)/\($0)" }
             } else {
                 files.append(name)
             }
@@ -104,6 +104,49 @@ import Testing
         #expect(gone?.code == .noStore)
     }
 
+    /// Adds what other programs and processes keep beside the log: files with rows.
+    private func addFolders(_ disk: FaultyStorage) throws {
+        for folder in ["branches", "branches/draft", "derived"] { try disk.createDirectory(folder) }
+        for name in ["branches/draft/rows.seg", "derived/text.sqlite", "derived/text.sqlite-wal"] {
+            try disk.openForWriting(name, create: true).close()
+            try disk.syncDirectory(String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]))
+        }
+        try disk.syncDirectory("branches")
+        try disk.syncDirectory("")
+    }
+
+    @Test(arguments: ["draft/rows.seg", "text.sqlite-wal", ".seg", "secrets.json", ".checkpoint"])
+    func `an erasure that can't remove a file says so, and is completed by the next opening`(name: String) async throws
+    {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        try await fill(database)
+        try disk.openForWriting("secrets.json", create: true).close()
+        try addFolders(disk)
+        disk.arm(FaultPlan(call: 1, of: [.remove], suffix: name, fault: .error(.inputOutput), persists: true))
+        let error = await #expect(throws: SyncError.self) { try await database.erase(force: true) }
+        #expect(error?.code == .ioError)
+        // Everything else is gone.
+        #expect(
+            try files(disk).allSatisfy { $0.hasSuffix(name) || $0.contains("draft") || ["ERASE", "LOCK"].contains($0) })
+        let next = await #expect(throws: SyncError.self) { _ = try await SyncDatabase.open(disk, .test()) }
+        #expect(next?.code == .ioError)
+        disk.disarm()
+        let again = try await SyncDatabase.open(disk, .test())
+        #expect(try await again.tables().isEmpty)
+        #expect(
+            try files(disk).allSatisfy { !$0.contains("draft") && !$0.contains("derived") && !$0.contains("secrets") })
+    }
+
+    @Test func `an erasure removes no file whose name only begins like a folder of the store`() async throws {
+        let disk = FaultyStorage()
+        let database = try await SyncDatabase.open(disk, .test())
+        for name in ["branches.txt", "derived-mine"] { try disk.openForWriting(name, create: true).close() }
+        try addFolders(disk)
+        try await database.erase(force: true)
+        #expect(try files(disk).sorted() == ["branches.txt", "derived-mine"])
+    }
+
     @Test func `a process that dies while it erases leaves a store, or none after the next opening`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())
@@ -111,9 +154,10 @@ import Testing
         let rows = try await database.allRows()
         try await database.close()
         try disk.openForWriting("secrets.json", create: true).close()
+        try addFolders(disk)
         var chance = Chance(seed: 3)
         var wasGone = 0
-        for call in 1...60 {
+        for call in 1...80 {
             let copy = FaultyStorage(disk.snapshot())
             copy.arm(
                 FaultPlan(call: call, of: [.remove, .rename, .write, .sync, .syncDirectory, .open], persists: true))
@@ -127,10 +171,13 @@ import Testing
             if isBegun || isDone { #expect(found.isEmpty, "call \(call)") }
             if found.isEmpty {
                 wasGone += 1
-                #expect(try !files(left).contains("secrets.json"), "call \(call)")
+                let remains = try files(left).filter {
+                    $0.contains("secrets") || $0.contains("draft") || $0.contains("derived")
+                }
+                #expect(remains == [], "call \(call)")
             }
         }
-        #expect(wasGone > 5 && wasGone < 60)
+        #expect(wasGone > 5 && wasGone < 80)
     }
 
     // MARK: Copies

@@ -16,7 +16,8 @@ package final class LogErasure {
 
     deinit { lock.release() }
 
-    /// Puts the mark in place. It names the log, and other files of its directory whose names begin with the given ones.
+    /// Puts the mark in place. It names other things of the directory that go with the log: files whose names begin with the
+    /// given ones, and folders, whose names end with a slash.
     package func begin(with others: [String]) throws(LogError) {
         let content = ByteBuffer(capacity: 1 << 12)
         Array(others.joined(separator: "\n").utf8).withUnsafeBytes { content.append($0) }
@@ -38,20 +39,18 @@ package final class LogErasure {
         try callStorage { () throws(StorageError) in try storage.names(in: "").contains(FileName.erasure) }
     }
 
-    /// Removes what is left. The caller holds the lock.
+    /// Removes what is left: what can be removed goes even if something else can't, and the mark stays then. The caller holds
+    /// the lock.
     static func finish(_ storage: any LogStorage) throws(LogError) {
         try callStorage { () throws(StorageError) in
             let others = try names(in: storage)
-            let all = try storage.names(in: "")
-            for directory in FileName.folders where all.contains(directory) {
-                for name in try storage.names(in: directory) { try storage.removeTree("\(directory)/\(name)") }
-                try storage.removeDirectory(directory)
+            var failure: StorageError?
+            for name in try storage.names(in: "") where ![FileName.lock, FileName.erasure].contains(name) {
+                let isNamed = others.contains { $0.hasSuffix("/") ? $0 == name + "/" : name.hasPrefix($0) }
+                guard FileName.belongsToLog(name) || isNamed else { continue }
+                do throws(StorageError) { try storage.removeTree(name) } catch { failure = failure ?? error }
             }
-            let kept = FileName.folders + [FileName.lock, FileName.erasure]
-            for name in all where !kept.contains(name) {
-                guard FileName.belongsToLog(name) || others.contains(where: { name.hasPrefix($0) }) else { continue }
-                try storage.remove(name)
-            }
+            if let failure { throw failure }
             try storage.syncDirectory("")
             // The mark is removed when nothing else is left, and the held lock last of all.
             try storage.remove(FileName.erasure)
@@ -70,13 +69,17 @@ package final class LogErasure {
 }
 
 extension LogStorage {
-    /// Removes a file, or a directory with everything in it. A link is removed, and what it leads to stays.
+    /// Removes a file, or a directory with everything in it, as far as possible. A link is removed, and what it leads to stays.
     package func removeTree(_ name: String) throws(StorageError) {
         do throws(StorageError) {
             try remove(name)
         } catch {
             guard let inner = try? names(in: name) else { throw error }
-            for entry in inner { try removeTree("\(name)/\(entry)") }
+            var failure: StorageError?
+            for entry in inner {
+                do throws(StorageError) { try removeTree("\(name)/\(entry)") } catch { failure = failure ?? error }
+            }
+            if let failure { throw failure }
             try removeDirectory(name)
         }
     }

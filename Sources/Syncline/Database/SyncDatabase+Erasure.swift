@@ -16,7 +16,7 @@ extension SyncDatabase {
     @concurrent
     public func erase(force: Bool = false) async throws(SyncError) {
         if writer.isFollower { _ = try writer.log }
-        if !force, let reader = writer.current.state {
+        if !force, let reader = try? reader {
             try SyncDatabase.checkNoBranches(storage)
             try SyncDatabase.checkNothingPending(reader)
             try SyncDatabase.checkNothingWaits(storage, reader)
@@ -26,7 +26,7 @@ extension SyncDatabase {
         try? writer.close()
         writer.observers.erase()
         try await SyncDatabase.erase(storage, force: force)
-        configuration.recording?.remove()
+        try configuration.recording?.remove()
     }
 
     /// Removes all files of the store in a directory. Throws if another process has it open. Unless `force` is true,
@@ -51,10 +51,8 @@ extension SyncDatabase {
             try checkNothingWaits(storage, found)
             reader = found
         }
-        for folder in [Branches.folder, derivedFolder] where (try? storage.names(in: "").contains(folder)) == true {
-            try? storage.removeTree(folder)
-        }
-        try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog) }
+        let folders = [Branches.folder, derivedFolder].map { $0 + "/" }
+        try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog + folders) }
         do throws(SyncError) {
             // From now on no follower takes a change for stored. One may have stored it before the mark was there.
             if let reader { try checkNothingWaits(storage, reader) }

@@ -26,7 +26,7 @@ public struct TrafficRecording: Sendable {
     package func note(_ value: Value) { file.append(value) }
 
     /// Removes the recording.
-    func remove() { file.remove() }
+    func remove() throws(SyncError) { try file.remove() }
 
     /// Returns everything in a recording, oldest first; empty if there is none.
     package static func read(file: String) -> [Value] {
@@ -81,11 +81,14 @@ private final class TrafficFile: ExchangeRecorder {
     }
 
     /// Removes the recording; succeeds if there is none.
-    func remove() {
-        TrafficFile.turn.withLock { _ in
+    func remove() throws(SyncError) {
+        let result = TrafficFile.turn.withLock { _ in
             let storage = storage.withLock { $0 }
-            for name in [name, TrafficFile.older(name)] { try? storage.remove(name) }
+            return Result { () throws(StorageError) in
+                for name in [name, TrafficFile.older(name)] { try storage.removeIfThere(name) }
+            }
         }
+        do throws(StorageError) { try result.get() } catch { throw SyncError(LogError(error)) }
     }
 
     private func append(_ line: [UInt8], in storage: any LogStorage) throws(StorageError) {

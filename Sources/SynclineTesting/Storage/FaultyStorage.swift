@@ -110,6 +110,12 @@ public final class FaultyStorage: LogStorage {
         }
     }
 
+    public func removeDirectory(_ directory: String) throws(StorageError) {
+        try call(.remove, directory) { (state) throws(SimulatedDisk.Refusal) in
+            try state.disk.removeDirectory(directory)
+        }
+    }
+
     public func lock(_ name: String) throws(StorageError) -> (any FileLock)? {
         let inode: Int? = try call(.lock, name) { (state) throws(SimulatedDisk.Refusal) in
             let inode = try state.disk.openFile(name, create: true)
@@ -158,6 +164,7 @@ extension FaultyStorage {
                     case .missing: ENOENT
                     case .notADirectory: ENOTDIR
                     case .isDirectory: EISDIR
+                    case .notEmpty: ENOTEMPTY
                     }
                 throw StorageError(number: number, operation: "\(kind)", name: name)
             }

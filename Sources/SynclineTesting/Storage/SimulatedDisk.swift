@@ -139,7 +139,7 @@ extension SimulatedDisk {
 
     /// Why a name is refused.
     enum Refusal: Error {
-        case missing, notADirectory, isDirectory
+        case missing, notADirectory, isDirectory, notEmpty
     }
 
     /// Returns the directory that holds a name, and the last part of the name.
@@ -194,6 +194,11 @@ extension SimulatedDisk {
 
     mutating func remove(_ name: String) throws(Refusal) {
         _ = try file(name)
+        try set(name, nil)
+    }
+
+    mutating func removeDirectory(_ name: String) throws(Refusal) {
+        guard directories[try directory(name)].visible.isEmpty else { throw .notEmpty }
         try set(name, nil)
     }
 
