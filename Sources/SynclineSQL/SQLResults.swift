@@ -42,7 +42,7 @@ public struct SQLResults<Item: Hashable & Sendable>: AsyncSequence, Sendable {
                 do throws(SyncError) {
                     result = .success(try await results.run(results.database.sqlSource))
                 } catch {
-                    if Task.isCancelled || error.code == .closed { return nil }
+                    if Task.isCancelled || error.endsReads { return nil }
                     result = .failure(error)
                 }
                 if result == last { continue }

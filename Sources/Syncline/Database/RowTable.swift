@@ -168,7 +168,7 @@ public struct RowTable: Sendable {
         make: @escaping @Sendable (Content.Result) throws(SyncError) -> Element
     ) -> QueryResults<Element> {
         let (writer, name) = (database.writer, self.name)
-        let (list, signals) = writer.observers.observe(content) { writer.current.state }
+        let (list, signals) = writer.observers.observe(content) { try? writer.current.reader }
         return QueryResults(signals: signals) { () throws(SyncError) in
             try check()
             let current = writer.current

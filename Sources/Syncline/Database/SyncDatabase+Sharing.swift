@@ -36,7 +36,8 @@ extension SyncDatabase {
     }
 
     /// Reads what other processes wrote. After that, a store opened with `follow` shows the newest changes of all
-    /// processes. In the process that has the store open for writing, the others' changes are merged into it.
+    /// processes. In the process that has the store open for writing, the others' changes are merged into it. If another store is
+    /// in its place, such a store throws `store-replaced` from now on, and its live queries end.
     @concurrent
     public func refresh() async throws(SyncError) {
         if writer.isFollower {
@@ -58,12 +59,18 @@ extension SyncDatabase {
     }
 
     /// Continues after ``suspend()``, with everything that other processes wrote meanwhile. Throws `store-locked` if one of them
-    /// still has the store open for writing. Does nothing if the store was not suspended.
+    /// still has the store open for writing, and `store-replaced` if the store was removed or another one is in its place.
+    /// Does nothing if the store was not suspended.
     @concurrent
     public func resume() async throws(SyncError) {
         try writer.resume { () throws(SyncError) in
             try mapErrors { () throws(LogError) in
-                try LogWriter.open(storage, creating: .never, configuration: configuration.log)
+                do throws(LogError) {
+                    return try LogWriter.open(storage, creating: .never, configuration: configuration.log)
+                } catch {
+                    // The directory was open all the time, so another one may be at the path.
+                    throw error.code == .noStore ? LogError.otherStore(storage, hint: StoreEngine.hint) : error
+                }
             }
         }
         await takeInAndReport()
@@ -159,6 +166,7 @@ extension SyncDatabase {
         } catch {
             // A store that is suspended is refreshed when it is resumed.
             if [.suspended, .closed, .cancelled].contains(error.code) { return }
+            if error.code == .storeReplaced { stopWatching() }
             configuration.report(.warning, .store, "changes of other processes were not taken in: \(error)")
         }
     }

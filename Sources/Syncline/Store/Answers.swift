@@ -2,7 +2,7 @@
 
 import SynclineCore
 
-/// Runs a query after each signal, and drops a result or error equal to the one before. Ends when the store is closed.
+/// Runs a query after each signal, and drops a result or error equal to the one before. Ends with the store.
 struct Answers<Content: Hashable & Sendable, Element: Sendable>: Sendable {
     private let signals: AsyncStream<Void>
     private let run: @Sendable () throws(SyncError) -> Content
@@ -21,7 +21,7 @@ struct Answers<Content: Hashable & Sendable, Element: Sendable>: Sendable {
     mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Element, SyncError>? {
         while await signals.next(isolation: actor) != nil {
             guard let answer = await answer() else { continue }
-            if case .failure(let error) = answer.content, error.code == .closed { return nil }
+            if case .failure(let error) = answer.content, error.endsReads { return nil }
             last = answer.content
             return answer.element
         }
@@ -36,6 +36,11 @@ struct Answers<Content: Hashable & Sendable, Element: Sendable>: Sendable {
         if content == last { return nil }
         return (content, content.flatMap { found in Result { () throws(SyncError) in try make(found) } })
     }
+}
+
+extension SyncError {
+    /// Whether it is thrown by every read from now on.
+    package var endsReads: Bool { code == .closed || code == .storeReplaced }
 }
 
 extension AsyncStream where Element: Sendable {

@@ -21,6 +21,8 @@ package final class StoreEngine {
     private let schemaVersion: UInt32
     /// The store's location; nil if it can't be determined.
     private let place: String?
+    /// The log that this process writes; nil if it follows another process.
+    private let identity: LogIdentity?
     /// Events of the current commit, in order.
     private var staged: [[UInt8]] = []
     /// Tables whose rows the current request changed.
@@ -43,6 +45,7 @@ package final class StoreEngine {
         self.environment = environment
         self.schemaVersion = schemaVersion
         place = StorePlace.mark(log.storage)
+        identity = log.identity
         committed = projector.through
         digestBytes = projector.store.digest.sealNote
     }
@@ -55,6 +58,7 @@ package final class StoreEngine {
         self.environment = environment
         schemaVersion = 0
         place = nil
+        identity = nil
         committed = projector.through
         digestBytes = []
     }
@@ -286,8 +290,14 @@ extension StoreEngine {
         if case .log(let log) = old { try log.close() }
     }
 
-    /// Continues with a log that was opened again, and its state.
-    func resume(_ log: LogWriter, _ projector: Projector) {
+    /// Continues with a log that was opened again, and its state. Throws if it is another one.
+    func resume(_ log: LogWriter) throws(SyncError) {
+        guard log.identity == identity else {
+            try? log.close()
+            throw SyncError(LogError.otherStore(log.storage, hint: StoreEngine.hint))
+        }
+        // Another process may have replaced the files of the runs that are in memory.
+        let projector = try StateLoader(log.storage, removesDamaged: true).load()
         // After others have written, this process is named again, and what it was doing is out of date.
         if projector.through != committed {
             hasRecordedOpening = false
@@ -298,6 +308,9 @@ extension StoreEngine {
         committed = projector.through
         digestBytes = projector.store.digest.sealNote
     }
+
+    /// What to do where the store is gone.
+    static let hint = "Close this one, then open the store again."
 }
 
 extension LogError.Code {

@@ -61,9 +61,17 @@ final class StoreFollower {
     /// loads the state again.
     private func advance() throws(SyncError) -> Bool {
         if log.isCurrent, let isChanged = try? log.advance() { return isChanged }
-        log = try StoreFollower.load(storage)
+        let found = try StoreFollower.load(storage)
+        // The rows of another store are perhaps those of another user.
+        guard found.identity == log.identity else {
+            throw SyncError(LogError.otherStore(storage, hint: StoreFollower.hint))
+        }
+        log = found
         return true
     }
+
+    /// What to do where the store is gone.
+    static let hint = "Follow the store again."
 
     /// Returns nil if a file is gone: then its changes are in the log.
     private func read(_ names: [TributaryName]) throws(SyncError) -> [(name: TributaryName, content: TributaryFile)]? {

@@ -17,21 +17,16 @@ final class StoreWriter: Sendable {
 
     /// The state that readers see.
     struct Published: Sendable {
-        /// Nil after the store was closed.
-        fileprivate(set) var state: StateReader?
+        /// Why there is nothing to read, once the store was closed.
+        fileprivate(set) var state: Result<StateReader, SyncError>
         var through: UInt64
         var totals: Totals
         var declaration: Declaration?
 
         var reader: StateReader {
-            get throws(SyncError) {
-                if let state { return state }
-                throw SyncError(StoreWriter.closed)
-            }
+            get throws(SyncError) { try state.get() }
         }
     }
-
-    private static let closed = LogError(.closed, "the store was closed", hint: "Open it again.")
 
     /// How much memory the newest changes may use before they become a run of a checkpoint.
     private let memoryLimit: Int
@@ -51,7 +46,7 @@ final class StoreWriter: Sendable {
         projector.store.layers.cache.resize(to: cacheSize)
         published = Mutex(
             Published(
-                state: projector.reader(of: projector.store.endCommit()), through: projector.through,
+                state: .success(projector.reader(of: projector.store.endCommit())), through: projector.through,
                 totals: projector.totals, declaration: projector.declaration))
         self.engine = Mutex(engine)
     }
@@ -154,7 +149,7 @@ final class StoreWriter: Sendable {
         observers.tell(commit) {
             published.withLock {
                 $0 = Published(
-                    state: newest.reader, through: commit.through, totals: commit.totals,
+                    state: .success(newest.reader), through: commit.through, totals: commit.totals,
                     declaration: commit.declaration)
             }
         }
@@ -167,9 +162,19 @@ final class StoreWriter: Sendable {
     /// How often another process had written when this one resumed.
     var interruptions: Int { engine.withLock { $0.interruptions } }
 
-    /// Reads what other processes wrote into a store that is followed.
+    /// Reads what other processes wrote into a store that is followed. If another store is there, nothing can be read any
+    /// more, and what was read is forgotten.
     func refresh() throws(SyncError) {
-        try change { engine throws(SyncError) in try engine.refresh() }
+        do throws(SyncError) {
+            try change { engine throws(SyncError) in try engine.refresh() }
+        } catch {
+            if error.code == .storeReplaced {
+                try? close(LogError(.storeReplaced, error.message, hint: error.hint))
+                end(error)
+                observers.erase()
+            }
+            throw error
+        }
     }
 
     /// Closes the log and releases its lock. What is read remains as it is; writing is refused.
@@ -182,10 +187,7 @@ final class StoreWriter: Sendable {
     func resume(_ open: @Sendable () throws(SyncError) -> LogWriter) throws(SyncError) {
         try change { engine throws(SyncError) in
             guard engine.isSuspended else { return false }
-            let log = try open()
-            // Another process may have replaced the files of the runs that are in memory.
-            let projector = try StateLoader(log.storage, removesDamaged: true).load()
-            engine.resume(log, projector)
+            try engine.resume(try open())
             pendingCheckpoint.withLock { $0 = nil }
             return true
         }
@@ -319,7 +321,7 @@ final class StoreWriter: Sendable {
 
     private func publishLayers(_ engine: StoreEngine) {
         let snapshot = engine.projector.store.endCommit()
-        published.withLock { $0.state = engine.projector.reader(of: snapshot) }
+        published.withLock { $0.state = .success(engine.projector.reader(of: snapshot)) }
     }
 
     /// Writes a checkpoint of the current state; with `isWhole`, in a single file.
@@ -348,11 +350,15 @@ final class StoreWriter: Sendable {
         if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
             try? checkpoint()
         }
-        defer {
-            published.withLock { $0.state = nil }
-            observers.finish()
-        }
-        try close(StoreWriter.closed)
+        let reason = LogError(.closed, "the store was closed", hint: "Open it again.")
+        defer { end(SyncError(reason)) }
+        try close(reason)
+    }
+
+    /// Ends all reads.
+    private func end(_ reason: SyncError) {
+        published.withLock { $0.state = .failure(reason) }
+        observers.finish()
     }
 
     /// With less than this to fold, a checkpoint on closing is not worth its time.

@@ -18,6 +18,13 @@ extension SyncError {
     }
 }
 
+extension LogError {
+    /// The error for a path where the store that was opened is no longer.
+    static func otherStore(_ storage: any LogStorage, hint: String) -> LogError {
+        LogError(.storeReplaced, "the store at \(storage.location) was removed or replaced", hint: hint)
+    }
+}
+
 /// Runs `body` and maps the log's errors to `SyncError`.
 func mapErrors<Result: ~Copyable>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
     do throws(LogError) { return try body() } catch { throw SyncError(error) }

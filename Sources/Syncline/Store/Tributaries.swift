@@ -105,9 +105,7 @@ final class TributaryWriter {
             try WholeFile(name.path, in: storage).replace(with: file.bytes)
         } catch {
             guard error.isNotFound else { throw error }
-            throw LogError(
-                .storeReplaced, "the store at \(storage.location) was removed or replaced",
-                hint: "Follow the store again.")
+            throw LogError.otherStore(storage, hint: StoreFollower.hint)
         }
         return name
     }

@@ -186,7 +186,7 @@ import Testing
         let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
         #expect(error?.code == .pendingChanges)
         try await SyncDatabase.erase(disk, force: true)
-        #expect(try disk.names(in: "tributaries") == [])
+        #expect(try disk.names(in: "") == [])
         let gone = await #expect(throws: SyncError.self) { try await widget.table("t").insert(.item("b", [:])) }
         #expect(gone?.code == .storeReplaced)
         let app = try await app()
@@ -205,6 +205,28 @@ import Testing
         let app = try await app()
         #expect(try await app.tables() == [])
         #expect(try Tributaries.all(disk) == [])
+    }
+
+    @Test func `a follower of a store that was replaced by another ends, and shows neither`() async throws {
+        let app = try await app()
+        try await app.table("t").insert(.item("mine", [:]))
+        let widget = try await follower()
+        var results = widget.table("t").observe(RowQuery(table: "t")).makeAsyncIterator()
+        #expect(try await results.next()?.rows.map(\.id) == ["mine"])
+        try await app.erase(force: true)
+        let other = try await self.app()
+        try await other.table("t").insert(.item("theirs", [:]))
+        let calls: [(String, @Sendable () async throws -> Void)] = [
+            ("refresh", { try await widget.refresh() }), ("get", { _ = try await widget.table("t").get(id: "mine") }),
+            ("insert", { try await widget.table("t").insert(.item("mine", [:])) }),
+            ("refresh", { try await widget.refresh() }),
+        ]
+        for (name, call) in calls {
+            let error = await #expect(throws: SyncError.self, "\(name)") { try await call() }
+            #expect(error?.code == .storeReplaced, "\(name)")
+        }
+        #expect(try await results.next() == nil)
+        #expect(try await follower().table("t").query(RowQuery(table: "t")).rows.map(\.id) == ["theirs"])
     }
 
     @Test func `there is nothing to follow without a store`() async throws {

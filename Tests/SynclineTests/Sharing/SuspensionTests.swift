@@ -48,6 +48,55 @@ import Testing
         #expect(try await SyncDatabase.open(disk, .process("last")).table("t").count() == 4)
     }
 
+    @Test func `a store that another has replaced in its folder is not resumed, and nothing is written to it`()
+        async throws
+    {
+        let app = try await SyncDatabase.open(disk, .process("app"))
+        try await app.table("t").insert(.item("mine", [:]))
+        try await app.suspend()
+        try await SyncDatabase.erase(disk, force: true)
+        for _ in 0..<2 {
+            let error = await #expect(throws: SyncError.self) { try await app.resume() }
+            #expect(error?.code == .storeReplaced || error?.code == .noStore)
+            let refused = await #expect(throws: SyncError.self) { try await app.table("t").insert(.item("x", [:])) }
+            #expect(refused?.code == .suspended)
+            let other = try await SyncDatabase.open(disk, .process("other"))
+            try await other.table("t").insert(.item("theirs", [:]))
+            #expect(try await other.table("t").query(RowQuery(table: "t")).rows.map(\.id) == ["theirs"])
+            try await other.table("t").delete(id: "theirs")
+            try await other.close()
+        }
+        let error = await #expect(throws: SyncError.self) { try await app.resume() }
+        #expect(error?.code == .storeReplaced)
+        #expect(try await app.table("t").get(id: "mine") != nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `a backup in place of a suspended store is named, not taken for no store`(wasMoved: Bool) async throws {
+        let files = FileManager.default
+        let root = files.temporaryDirectory.appending(path: "restored-\(UUID().uuidString)")
+        defer { try? files.removeItem(at: root) }
+        let (store, backup) = (root.appending(path: "store"), root.appending(path: "backup"))
+        try files.createDirectory(at: root, withIntermediateDirectories: true)
+        let app = try await SyncDatabase.open(at: store.path)
+        try await app.table("t").insert(.item("a", [:]))
+        try await app.suspend()
+        try files.copyItem(at: store, to: backup)
+        if wasMoved {
+            try files.moveItem(at: store, to: root.appending(path: "elsewhere"))
+        } else {
+            try files.removeItem(at: store)
+        }
+        let gone = await #expect(throws: SyncError.self) { try await app.resume() }
+        #expect(gone?.code == .storeReplaced)
+        try files.moveItem(at: backup, to: store)
+        let error = await #expect(throws: SyncError.self) { try await app.resume() }
+        #expect(error?.code == .storeReplaced)
+        let again = try await SyncDatabase.open(at: store.path)
+        #expect(try await again.table("t").get(id: "a") != nil)
+        try await again.close()
+    }
+
     @Test func `a store is suspended while its checkpoints are written, again and again`() async throws {
         var configuration = SyncConfiguration.test(memory: 20_000)
         configuration.environment = CountedEnvironment()
