@@ -40,6 +40,11 @@ import Testing
         Check(name: "files that do not fit") {
             try await FollowingTests().`an update reads only what changed, and a file that does not fit is rebuilt`()
         },
+        Check(name: "purged rows") {
+            for kind in ["all", "one", "declared"] {
+                try await ScrubTests().`rows that were purged are in no file after the next update`(kind: kind)
+            }
+        },
         Check(name: "random changes and mirrors") {
             for seed in 0..<UInt64(40) {
                 try await FollowingTests().`files are those of the state after each of many changes`(seed: seed)

@@ -27,6 +27,7 @@ private final class FailingWriter: FileWriter {
     func remove(_ id: String, of table: String) throws(FileFailure) { try writer.remove(id, of: table) }
     func removeAll(of table: String) throws(FileFailure) { try writer.removeAll(of: table) }
 
+    func scrub() {}
     func finish(_ source: SQLSource) throws(FileFailure) {
         throw .failed(SyncError(.ioError, "the test fails this update"))
     }

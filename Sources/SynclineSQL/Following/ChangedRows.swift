@@ -14,6 +14,8 @@ struct ChangedRows {
     /// Tables of which any row may have changed.
     private(set) var tables: Set<ExactString> = []
     private(set) var rows: Set<Address> = []
+    /// Whether rows or values were removed for good: by a purge or a migration.
+    private(set) var areForgotten = false
     /// The hash of the last event's record.
     private(set) var record = ""
 
@@ -46,7 +48,11 @@ struct ChangedRows {
                 guard number == stamp.event, hash == stamp.record else { return false }
             } else {
                 let event = try mapErrors { () throws(StateError) in try Event(record, shapes: shapes) }
-                if case .undone(let other) = event.body { undone.append(other) }
+                switch event.body {
+                case .undone(let other): undone.append(other)
+                case .purged, .declared: changed.areForgotten = true
+                default: break
+                }
                 changed.add(event.namedRows)
             }
             changed.record = hash

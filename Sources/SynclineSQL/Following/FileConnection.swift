@@ -60,12 +60,14 @@ final class FileConnection {
             throw .failed(SyncError(.ioError, "the file \(path) can't be opened: \(reason)"))
         }
         handle = opened
-        sqlite3_busy_timeout(handle, 10_000)
+        sqlite3_busy_timeout(handle, FileConnection.patience)
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         syncline_sqlite_be_defensive(handle)
         sqlite3_progress_handler(handle, 1000, shouldStop, nil)
         // A power cut may undo the newest transactions, but never a part of one.
         sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
+        // What is removed is overwritten.
+        sqlite3_exec(handle, "PRAGMA secure_delete = ON", nil, nil, nil)
     }
 
     deinit {
@@ -93,6 +95,16 @@ final class FileConnection {
             case let code: throw failure(code)
             }
         }
+    }
+
+    /// How long it waits for other programs, in milliseconds.
+    private static let patience: Int32 = 10_000
+
+    /// Moves SQLite's log into the file and empties it; returns false if another program is reading the file.
+    func emptyLog() throws(FileFailure) -> Bool {
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, FileConnection.patience) }
+        return try run("PRAGMA wal_checkpoint(TRUNCATE)").first?.first == .integer(0)
     }
 
     /// Runs a body in a transaction, which an error undoes.

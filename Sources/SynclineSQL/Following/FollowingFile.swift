@@ -54,6 +54,7 @@ final class FollowingFile {
         let event = try file.transaction { () throws(FileFailure) in
             try write(file, content.writer(file, ids), to: source, form)
         }
+        try scrub(file)
         last = (event, try file.run("PRAGMA data_version"))
         return try body(file, event)
     }
@@ -102,18 +103,35 @@ final class FollowingFile {
                 // Another process has written a later event.
                 if stamp.event >= source.event { return stamp.event }
                 try write(changed, writer, source)
+                if changed.areForgotten { try markRemains(file, writer) }
                 try writer.finish(source)
                 try FileStamp(event: source.event, record: changed.record, form: form).write(file)
                 return source.event
             }
         }
         try writer.recreate()
+        if stamp != nil { try markRemains(file, writer) }
         let tables = try reading { () throws(StateError) in try source.reader.tables() }
         for table in tables where content.includes(table) { try copy(table, writer, source) }
         try writer.finish(source)
         let record = try reading { () throws(SyncError) in try ChangedRows.record(source.event, source.storage) }
         try FileStamp(event: source.event, record: record, form: form).write(file)
         return source.event
+    }
+
+    // MARK: Purged rows
+
+    /// Removes what the tables still have of rows that are gone for good, and notes that SQLite's log has it, too.
+    private func markRemains(_ file: FileConnection, _ writer: any FileWriter) throws(FileFailure) {
+        try writer.scrub()
+        try file.run("PRAGMA user_version = 1")
+    }
+
+    /// Empties SQLite's log if it has rows that are gone for good. While another program reads the file, that is left to a
+    /// later update.
+    private func scrub(_ file: FileConnection) throws(FileFailure) {
+        guard try file.run("PRAGMA user_version") == [[.integer(1)]], try file.emptyLog() else { return }
+        try file.run("PRAGMA user_version = 0")
     }
 
     private func write(_ changed: ChangedRows, _ writer: any FileWriter, _ source: SQLSource) throws(FileFailure) {

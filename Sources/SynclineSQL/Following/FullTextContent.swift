@@ -79,6 +79,13 @@ private final class FullTextWriter: FileWriter {
         }
     }
 
+    /// FTS5 only marks the words of removed rows, until it merges the parts of an index.
+    func scrub() throws(FileFailure) {
+        for number in indexes.indices {
+            try file.run("INSERT INTO text_\(number) (text_\(number)) VALUES ('optimize')")
+        }
+    }
+
     func finish(_ source: SQLSource) throws(FileFailure) {}
 }
 

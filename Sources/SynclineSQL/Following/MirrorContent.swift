@@ -69,6 +69,8 @@ private final class MirrorWriter: FileWriter {
         try file.run("DELETE FROM \(SQLName.quoted(target.name))")
     }
 
+    func scrub() {}
+
     /// Creates the indexes that the store has, and drops those that it no longer has.
     func finish(_ source: SQLSource) throws(FileFailure) {
         var wanted: [String: String] = [:]
