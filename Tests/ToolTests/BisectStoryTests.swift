@@ -66,6 +66,14 @@ import Testing
             let truth = try states.map { condition.holds(try condition.count(in: $0)) }
             let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
             let event = made.map { start + UInt64($0.offset) + 1 }
+            if let row = condition.focus {
+                if try states.allSatisfy({ try $0.entry(row.table, row.id) == nil }) {
+                    #expect(throws: ToolError.self, what) {
+                        try Bisection(storage, condition, from: nil, through: .max).run()
+                    }
+                    continue
+                }
+            }
             let found = try Bisection(storage, condition, from: nil, through: .max).run()
             #expect(found.event == event && found.heldBefore == truth[0], what)
             #expect(found.searched == start + 1...(event ?? last), what)

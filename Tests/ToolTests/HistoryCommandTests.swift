@@ -4,6 +4,7 @@ import ChildProcesses
 import Foundation
 import SegmentLog
 import SynclineCore
+import SynclineInspect
 import Testing
 
 @testable import SynclineTool
@@ -222,6 +223,90 @@ import Testing
         #expect(whole.exit == .no && whole.output == "it never became true in @1..5\n", "\(whole.output)")
         let part = await Call.tool("replay", "--bisect", "t/a", "--from", "@2", "--to", "@4", "--json", on: log)
         #expect(part.output.contains(#""searched":"@2..4","heldBefore":true"#), "\(part.output)")
+    }
+
+    @Test func `a span of times includes both its ends, and a moment before the first event names that event`()
+        async throws
+    {
+        let log = try TestLog(empty: ())
+        let writer = try log.open()
+        var batch = RecordBatch()
+        for (number, time) in [1000, 2000, 2000, 3000].enumerated() {
+            let change = LocalChange(kind: .insert, table: "t", id: "\(number)")
+            batch.append(Event(time: Int64(time), .local(LocalTransaction([change], isGrouped: false))).bytes)
+        }
+        try writer.append(batch)
+        try writer.close()
+        func moment(_ second: String) -> String { "1970-01-01T00:00:0\(second)Z" }
+        for (span, expected) in [
+            ("\(moment("2"))..\(moment("2"))", ["@2", "@3"]), ("\(moment("2"))..", ["@2", "@3", "@4"]),
+            ("\(moment("0"))..\(moment("1"))", ["@1"]), ("..\(moment("2"))", ["@1", "@2", "@3"]),
+            ("\(moment("2"))..@3", ["@2", "@3"]), ("@1..\(moment("1"))", ["@1"]), ("@3..", ["@3", "@4"]),
+            ("\(moment("1.0005"))..\(moment("3"))", ["@2", "@3", "@4"]),
+        ] {
+            let call = await Call.tool("log", span, "--json", on: log)
+            #expect(try call.array().compactMap { $0["address"] as? String } == expected, "\(span): \(call.errors)")
+        }
+        for words in [
+            ["log", "--at", moment("0")], ["query", "t", "--at", moment("0")], ["log", "..\(moment("0"))"],
+            ["replay", "--to", moment("0")], ["diff", moment("0"), "@3"], ["get", "t", "0", "--at", moment("0")],
+        ] {
+            let call = await Call.tool(words: words, on: log)
+            #expect(call.exit == .usage, "\(words): \(call.output)")
+            #expect(call.errors.contains("the first event is @1, of 1970-01-01T00:00:01"), "\(words): \(call.errors)")
+        }
+        let nothing = await Call.tool("log", "\(moment("2.5"))..\(moment("2.6"))", on: log)
+        #expect(nothing.exit == .usage && nothing.errors.contains("there is no event in"), "\(nothing.errors)")
+        let found = await Call.tool("replay", "--bisect", "count(t) ge 3", "--from", moment("2"), "--json", on: log)
+        #expect(found.output.contains(#""searched":"@2..3""#), "\(found.output)")
+    }
+
+    @Test func `operations that wait are not counted as to push`() async throws {
+        let log = try TestLog(empty: ())
+        #expect(await Call.tool("init", on: log).exit == .done)
+        for id in ["a", "b", "c"] {
+            #expect(await Call.tool("insert", "t", "{\"id\":\"\(id)\"}", on: log).exit == .done)
+        }
+        #expect(await Call.tool("hold", "t/b", on: log).exit == .done)
+        let list = await Call.tool("pending", on: log)
+        #expect(list.output.contains("held") && list.errors.contains("2 to push, 1 waiting"), "\(list.errors)")
+        let held = await Call.tool("replay", "--bisect", "pending eq 2", "--from", "@9", "--json", on: log)
+        #expect(held.output.contains("\"hold"), "\(held.output)")
+        let counts = try StudioData(log.path).counts()
+        #expect(counts.text == #"{"pending":2,"conflicts":0}"#)
+        let outbox = try StudioData(log.path).outbox(at: nil, skip: 0, top: 9)
+        #expect(outbox.text.contains(#""count":3,"toPush":2"#), "\(outbox.text)")
+        #expect(await Call.tool("release", "t/b", on: log).exit == .done)
+        #expect(await Call.tool("pending", on: log).errors == "")
+        let again = await Call.tool("replay", "--bisect", "pending ge 3", "--json", on: log)
+        #expect(again.output.contains(#""event":{"address":"@"#), "\(again.output)")
+    }
+
+    @Test func `a condition with a misspelt row, or with words that can't be read, is refused`() async throws {
+        let log = try TestLog(empty: ())
+        #expect(await Call.tool("init", on: log).exit == .done)
+        for item in [#"{"id":"r1","price":10}"#, #"{"id":"r1","price":12}"#] {
+            #expect(await Call.tool(item.contains("10") ? "insert" : "update", "notes", item, on: log).exit == .done)
+        }
+        for condition in [
+            "notes/r1.price = 12", "notes/r1.price == 12", "notes: price=12", "count(notes: price = 12) = 1",
+        ] {
+            let call = await Call.tool("replay", "--bisect", condition, "--json", on: log)
+            #expect(call.exit == .done && call.output.contains("\"update\""), "\(condition): \(call.output)")
+        }
+        for (condition, words) in [
+            ("notes/r1.price was 12", "unexpected `was` after a row"), ("notes/r1.price changed", "at character 16"),
+            ("notes/r1.price != 12", "unexpected `!=`"), ("notes/r2", "no row notes/r2 in @1.."),
+            ("notes/r2.price eq 12", "no row notes/r2 in @1.."), ("not notes/r2", "no row notes/r2 in @1.."),
+            ("note/r1", "there is no table note"), ("notes/r1.cost eq 1", "no row ever had a column cost"),
+        ] {
+            let call = await Call.tool("replay", "--bisect", condition, on: log)
+            #expect(call.exit == .failed && call.errors.contains(words), "\(condition): \(call.output)\(call.errors)")
+        }
+        let nearly = await Call.tool("replay", "--bisect", "notes/r2", on: log)
+        #expect(nearly.errors.contains("Did you mean `notes/r1`?"), "\(nearly.errors)")
+        // It can become true, and did not.
+        #expect(await Call.tool("replay", "--bisect", "notes/r1.price eq 99", on: log).exit == .no)
     }
 
     @Test func `the newest events of a kind are looked for from the end`() async throws {

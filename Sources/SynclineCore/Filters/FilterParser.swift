@@ -23,12 +23,16 @@ struct FilterParser {
     static let depthLimit = 200
 
     private let limit: Int
+    /// Whether `=` and `==` are read as `eq`, as people write it.
+    private let takesEqualSigns: Bool
 
     static func parse(
-        _ text: String, depthLimit: Int = FilterParser.depthLimit, _ typing: FilterTyping? = nil
+        _ text: String, depthLimit: Int = FilterParser.depthLimit, _ typing: FilterTyping? = nil,
+        takesEqualSigns: Bool = false
     ) throws(FilterError) -> FilterExpression {
         let limit = min(depthLimit, FilterParser.depthLimit)
-        var parser = FilterParser(scanner: try FilterScanner(text), typing: typing, limit: limit)
+        var parser = FilterParser(
+            scanner: try FilterScanner(text), typing: typing, limit: limit, takesEqualSigns: takesEqualSigns)
         let whole = try parser.orExpression()
         guard parser.scanner.isAtEnd else { throw parser.scanner.unexpected() }
         try parser.check(whole, is: .boolean)
@@ -90,7 +94,7 @@ struct FilterParser {
         var left = try additive()
         for length in 0... {
             let expression: FilterExpression
-            if let comparison = FilterExpression.Comparison.allCases.first(where: { scanner.skip(word: $0.rawValue) }) {
+            if let comparison = sign() {
                 let right = try additive()
                 try check(right, fits: left)
                 expression = .compare(comparison, left.expression, right.expression)
@@ -105,6 +109,11 @@ struct FilterParser {
             left = Part(expression: expression, kind: .boolean, start: left.start)
         }
         return left
+    }
+
+    private mutating func sign() -> FilterExpression.Comparison? {
+        if takesEqualSigns, scanner.skipEqualSign() { return .equal }
+        return FilterExpression.Comparison.allCases.first { scanner.skip(word: $0.rawValue) }
     }
 
     /// Checks a depth, or a chain's length: each operator except `and` and `or` nests the part before it.

@@ -53,6 +53,15 @@ struct FilterScanner {
         return true
     }
 
+    /// Skips `=` or `==`.
+    mutating func skipEqualSign() -> Bool {
+        guard isNext("=") else { return false }
+        index += 1
+        if isNext("=") { index += 1 }
+        skipSpaces()
+        return true
+    }
+
     mutating func expect(_ sign: Character) throws(FilterError) {
         guard skip(sign) else {
             throw isAtEnd

@@ -3,7 +3,9 @@
 //   TodoItem/7f3a                     the row is there              not TodoItem/7f3a   it is not
 //   TodoItem/7f3a.title eq 'milk'     a field of it                 TodoItem/7f3a: done and n gt 3   a filter over it
 //   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      a number of rows
-//   pending gt 100                    operations of the outbox      conflicts ge 1      those that wait for a decision
+//   pending gt 100                    operations to push            conflicts ge 1      those that wait for a decision
+//
+// `=` and `==` are read as `eq`. Whatever is not a part of a condition is refused with its place.
 
 import SynclineGround
 
@@ -13,7 +15,7 @@ package struct Condition: Hashable, Sendable {
         case row(RowFocus, FilterExpression?)
         /// The number of matching rows of a table.
         case count(table: String, FilterExpression?)
-        /// The number of operations in the outbox, as in the plan.
+        /// The number of operations that a push would send.
         case pending
         /// The number of operations that await a decision.
         case conflicts
@@ -80,7 +82,7 @@ extension Condition {
         case .row(let focus, let filter):
             return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter) ? 1 : 0
         case .count(let table, let filter): return try reader.count(RowQuery(table: table, filter: filter))
-        case .pending: return try PushPlan(reader).operations.count
+        case .pending: return try PushPlan(reader).toPush.count
         case .conflicts: return try reader.conflicts().count
         }
     }
@@ -88,6 +90,7 @@ extension Condition {
     /// Returns whether an event of this kind may change the count.
     func mayChange(with kind: EventKind) -> Bool {
         switch (subject, kind) {
+        case (.pending, .configured): true
         case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried): false
         // Sending changes nothing that an app sees, and only what a server said causes a conflict.
         case (.row, .sent), (.count, .sent), (.conflicts, .sent), (.conflicts, .local): false
@@ -99,7 +102,7 @@ extension Condition {
     var scope: StateChanges.Scope { table.map { .rows(of: $0) } ?? .pendingRows }
 
     /// Returns what an event adds to the count.
-    package func difference(_ changes: StateChanges) -> Int {
+    package func difference(_ changes: StateChanges, held: Set<[UInt8]> = []) -> Int {
         switch subject {
         case .row(let focus, let filter):
             changes.rows.reduce(0) { sum, row in
@@ -109,7 +112,7 @@ extension Condition {
         case .count(let table, let filter):
             changes.rows.reduce(0) { $1.table == table ? $0 + difference($1, filter) : $0 }
         case .pending:
-            changes.rows.reduce(0) { $0 + $1.after.operationCount - $1.before.operationCount }
+            changes.rows.reduce(0) { held.contains($1.key) ? $0 : $0 + $1.after.sentCount - $1.before.sentCount }
         case .conflicts:
             changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
         }
@@ -144,78 +147,112 @@ extension RowEntry? {
 // MARK: Reading
 
 extension Condition {
-    private static let comparisons = FilterExpression.Comparison.allCases.map { " \($0.rawValue) " }
+    private static let signs = FilterExpression.Comparison.allCases.map(\.rawValue) + ["=", "=="]
+    /// What comes after a field.
+    private static let operators = (signs + ["in"]).map { " \($0) " }
 
     /// Parses a condition.
     package init(parsing text: String) throws(FilterError) {
-        let text = text.trimmed
+        try self.init(text[...].trimmed)
+    }
+
+    private init(_ text: Substring) throws(FilterError) {
         if text.hasPrefix("not ") {
-            let inner = try Condition(parsing: String(text.dropFirst(4)))
+            let inner = try Condition(text.dropFirst(4).trimmed)
             self.init(inner.subject, isNegated: !inner.isNegated, inner.comparison, inner.number)
         } else if text.hasPrefix("count(") {
             guard let end = text.lastIndex(of: ")") else {
-                throw FilterError(position: text.count, message: "the parenthesis of count( is not closed")
+                throw text.error("the parenthesis of count( is not closed", at: text.endIndex)
             }
-            let inside = text[text.index(text.startIndex, offsetBy: 6)..<end]
             let (comparison, number) = try Condition.bound(text[text.index(after: end)...])
-            self.init(try Condition.rows(inside), comparison, number)
-        } else if text.hasPrefix("pending ") || text.hasPrefix("conflicts ") {
-            let isPending = text.hasPrefix("pending ")
-            let (comparison, number) = try Condition.bound(text.dropFirst(isPending ? 7 : 9))
-            self.init(isPending ? .pending : .conflicts, comparison, number)
+            self.init(try Condition.rows(text[text.index(text.startIndex, offsetBy: 6)..<end]), comparison, number)
+        } else if let count = ["pending", "conflicts"].first(where: { text.hasPrefix($0 + " ") }) {
+            let (comparison, number) = try Condition.bound(text.dropFirst(count.count))
+            self.init(count == "pending" ? .pending : .conflicts, comparison, number)
         } else if let slash = text.firstIndex(of: "/"), !text[..<slash].contains(":") {
             self.init(try Condition.row(table: String(text[..<slash]), text[text.index(after: slash)...]))
         } else if text.contains(":") {
-            self.init(try Condition.rows(text[...]))
+            self.init(try Condition.rows(text))
         } else {
-            throw FilterError(
-                position: 0,
-                message: "a condition must name a row (TABLE/ID), a table (TABLE: FILTER), a count, "
-                    + "pending or conflicts")
+            throw text.error(
+                "a condition must name a row (TABLE/ID), a table (TABLE: FILTER), a count, pending or conflicts")
         }
     }
 
     /// ` ge 10`
     private static func bound(_ text: Substring) throws(FilterError) -> (FilterExpression.Comparison, Int) {
         let words = text.split(separator: " ")
-        guard words.count == 2, let comparison = FilterExpression.Comparison(rawValue: String(words[0])),
-            let number = Int(words[1])
-        else { throw FilterError(position: 0, message: "compare a count with a number, as in `count(T) ge 10`") }
-        return (comparison, number)
+        guard let sign = words.first else {
+            throw text.error("compare a count with a number, as in `count(T) ge 10`", at: text.endIndex)
+        }
+        guard signs.contains(String(sign)) else { throw sign.error("unexpected `\(sign)`: write one of \(all)") }
+        guard words.count > 1 else {
+            throw text.error("a number is missing after the comparison", at: text.endIndex)
+        }
+        guard let number = Int(words[1]) else { throw words[1].error("`\(words[1])` is not a whole number") }
+        guard words.count == 2 else {
+            throw words[2].error("unexpected `\(words[2])`: one count is compared with one number")
+        }
+        return (FilterExpression.Comparison(rawValue: String(sign)) ?? .equal, number)
     }
+
+    private static var all: String { signs.joined(separator: ", ") }
 
     /// A condition is evaluated on states with and without a server, so `div` has the same meaning in all of them.
     private static func filter(_ text: Substring) throws(FilterError) -> FilterExpression {
-        try FilterExpression(parsing: String(text)).dividingAsDoubles
+        do throws(FilterError) {
+            return try FilterParser.parse(String(text), takesEqualSigns: true).dividingAsDoubles
+        } catch {
+            throw FilterError(position: text.position() + error.position, message: error.message)
+        }
     }
 
     /// `TodoItem: done`
     private static func rows(_ text: Substring) throws(FilterError) -> Subject {
-        guard let colon = text.firstIndex(of: ":") else { return .count(table: String(text).trimmed, nil) }
-        return .count(
-            table: String(text[..<colon]).trimmed, try filter(text[text.index(after: colon)...]))
+        guard let colon = text.firstIndex(of: ":") else { return .count(table: String(text.trimmed), nil) }
+        return .count(table: String(text[..<colon].trimmed), try filter(text[text.index(after: colon)...]))
     }
 
     /// Parses what follows `TodoItem/`. A value may contain a colon or a comparison's name, so the first one counts.
     private static func row(table: String, _ text: Substring) throws(FilterError) -> Subject {
-        let comparison = comparisons.compactMap { text.firstRange(of: $0)?.lowerBound }.min()
+        let comparison = operators.compactMap { text.firstRange(of: $0)?.lowerBound }.min()
         if let colon = text[..<(comparison ?? text.endIndex)].firstIndex(of: ":") {
             let filter = try filter(text[text.index(after: colon)...])
-            return .row(RowFocus(table: table, id: String(text[..<colon]).trimmed), filter)
+            return .row(RowFocus(table: table, id: String(text[..<colon].trimmed)), filter)
         }
-        if let comparison, let dot = text[..<comparison].lastIndex(of: ".") {
+        if let comparison {
+            guard let dot = text[..<comparison].lastIndex(of: ".") else {
+                throw text.error(
+                    "a field is missing before the comparison: write TABLE/ID.FIELD", at: text.index(after: comparison))
+            }
             let filter = try filter(text[text.index(after: dot)...])
             return .row(RowFocus(table: table, id: String(text[..<dot])), filter)
         }
-        if comparisons.contains(where: { text.hasSuffix($0.dropLast()) }) {
-            throw FilterError(position: text.count, message: "a value is missing after the comparison")
+        if operators.contains(where: { text.hasSuffix($0.dropLast()) }) {
+            throw text.error("a value is missing after the comparison", at: text.endIndex)
         }
+        if let word = text.split(separator: " ").dropFirst().first {
+            throw word.error(
+                "unexpected `\(word)` after a row: write TABLE/ID.FIELD and one of \(all), or TABLE/ID: FILTER")
+        }
+        if text.isEmpty { throw text.error("an id is missing after `\(table)/`") }
         return .row(RowFocus(table: table, id: String(text)), nil)
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var rest = drop { $0 == " " }
+        while rest.last == " " { rest.removeLast() }
+        return rest
+    }
+
+    /// A place in the whole text, in characters.
+    fileprivate func position(of index: Index? = nil) -> Int {
+        base.distance(from: base.startIndex, to: index ?? startIndex)
+    }
+
+    fileprivate func error(_ message: String, at index: Index? = nil) -> FilterError {
+        FilterError(position: position(of: index), message: message)
     }
 }

@@ -13,8 +13,8 @@ package struct ConditionSearch {
         package var ceased: Bool
         /// The first and last event examined; nil if there was none.
         package var searched: ClosedRange<UInt64>?
-        /// Whether the condition's table was found; nil if that was not checked.
-        package var knowsTable: Bool?
+        /// Whether the condition's row or table was found; nil if that was not checked.
+        package var knowsSubject: Bool?
 
         /// The number of events examined.
         package var examined: UInt64 { searched.map { $0.upperBound - $0.lowerBound + 1 } ?? 0 }
@@ -41,7 +41,7 @@ package struct ConditionSearch {
         var finding = try find(after: start.through, search.holds) { record, number in
             try search.fold(record, number: number)
         }
-        finding.knowsTable = search.knowsTable
+        finding.knowsSubject = search.knowsSubject
         return finding
     }
 
@@ -91,15 +91,22 @@ package struct ReplaySearch {
     private let condition: Condition
     private let projector: Projector
     private var count: Int
-    /// Whether the counted table has or had rows; nil if no table is counted.
-    package private(set) var knowsTable: Bool?
+    /// The rows that are held, if operations to push are counted.
+    private var held: Set<[UInt8]> = []
+    /// Whether the row, or a row of the table, is or was there; nil for a condition on the outbox.
+    package private(set) var knowsSubject: Bool?
 
     package init(_ condition: Condition, from start: Projector) throws(StateError) {
         self.condition = condition
         projector = start
         let reader = start.reader(of: start.store.snapshot)
         count = try condition.count(in: reader)
-        if case .count(let table, _) = condition.subject { knowsTable = try reader.tables().contains(table) }
+        switch condition.subject {
+        case .row(let focus, _): knowsSubject = try reader.entry(focus.table, focus.id) != nil
+        case .count(let table, _): knowsSubject = try reader.tables().contains(table)
+        case .pending: held = try reader.heldKeys()
+        case .conflicts: break
+        }
     }
 
     /// Whether it holds at this point.
@@ -111,7 +118,9 @@ package struct ReplaySearch {
             var reader = try EventReader(record, projector.shapes)
             guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return holds }
             try projector.apply(try reader.event(), number: number, onlyTo: focus)
-            count = try condition.count(in: projector.reader(of: projector.store.snapshot))
+            let state = projector.reader(of: projector.store.snapshot)
+            if knowsSubject == false { knowsSubject = try state.entry(focus.table, focus.id) != nil }
+            count = try condition.count(in: state)
             return holds
         }
         let kind = try EventReader(record, projector.shapes).kind
@@ -119,13 +128,26 @@ package struct ReplaySearch {
             projector.store.beginChanges()
             try projector.apply(record, number: number)
             let changes = try StateChanges(projector, of: condition.scope)
-            if knowsTable == false, !changes.rows.isEmpty { knowsTable = true }
-            count += condition.difference(changes)
+            if knowsSubject == false, !changes.rows.isEmpty { knowsSubject = true }
+            try count(changes, kind)
         } else {
             projector.store.endChanges()
             try projector.apply(record, number: number)
         }
         if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
         return holds
+    }
+
+    private mutating func count(_ changes: StateChanges, _ kind: EventKind) throws(StateError) {
+        if condition.subject == .pending, kind == .configured || !held.isEmpty {
+            let reader = projector.reader(of: projector.store.snapshot)
+            let now = try reader.heldKeys()
+            if now != held {
+                held = now
+                count = try condition.count(in: reader)
+                return
+            }
+        }
+        count += condition.difference(changes, held: held)
     }
 }

@@ -1,4 +1,4 @@
-// Tracks which operations are in the outbox after each event, and which await a decision, from the events alone:
+// Tracks how many operations a push would send after each event, and how many await a decision, from the events alone:
 // what enters, and what an answer, a resolution, an undo or a purge removes. It keeps no rows, so it is cheaper than
 // a fold. If the result depends on the content of rows (a page over a pending delete, columns that never leave the
 // device), it gives up instead of guessing.
@@ -13,15 +13,14 @@ package struct OutboxOutline {
         /// Whether the effect of its changes was decided again since they were made.
         var isRebuilt = false
 
-        /// How many operations its changes make; nil if that depends on the rows.
+        /// How many operations a push sends for its changes; nil if that depends on the rows.
         var operations: Int? {
             guard let last = links.last else { return 0 }
             let frozenThrough: Position?
             switch frozen {
             case .none: frozenThrough = nil
+            case .through(_, waits: true): return 0
             case .through(let position, _): frozenThrough = position
-            // Sent or not, they are one operation.
-            case .perhaps(let position) where position == last.position: return 1
             case .perhaps, .unclear: return nil
             }
             let rest = links.drop { link in frozenThrough.map { link.position <= $0 } ?? false }
@@ -64,7 +63,7 @@ package struct OutboxOutline {
     private var known = 0
     /// The number of chains whose effect depends on the rows.
     private var unclear = 0
-    /// The number of operations in the outbox; nil if it is not known.
+    /// The number of operations to push; nil if it is not known.
     package var operations: Int? { unclear == 0 ? known : nil }
     /// The number of operations that await a decision; nil after a page that may have conflicted with one.
     package private(set) var waiting: Int? = 0
@@ -78,6 +77,7 @@ package struct OutboxOutline {
         ids = start.state.ids
         shapes = start.shapes
         let reader = start.reader(of: start.store.snapshot)
+        guard try reader.heldRows().isEmpty else { return nil }
         var chains: [[UInt8]: Chain] = [:]
         try reader.forEachChange { position, change throws(StateError) in
             chains[change.rowKey, default: Chain()].links.append(Link(position, change.kind, cancels: change.cancels))
@@ -103,6 +103,7 @@ package struct OutboxOutline {
         switch try reader.event().body {
         case .opened, .cursorReset, .indexed, .serverWorked, .carried, .local: return true
         case .configured(let name, let value):
+            if Hold.row(name) != nil { return false }
             guard name == SettingName.ids else { return true }
             ids = value == .string("ignore-case") ? .ignoreCase : .exact
             return chains.isEmpty

@@ -40,4 +40,10 @@ extension StateReader {
         }
         return rows
     }
+
+    /// The keys of the rows that are held.
+    package func heldKeys() throws(StateError) -> Set<[UInt8]> {
+        let ids = try idComparison
+        return Set(try heldRows().map { RowKey.bytes($0.table, $0.id, ids) })
+    }
 }

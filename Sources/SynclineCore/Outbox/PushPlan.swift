@@ -15,6 +15,9 @@ public struct PlannedOperation: Hashable, Sendable {
         case parked
         /// Its row is held: it is not sent until the row is released.
         case held
+
+        /// Whether a push sends it.
+        package var isSent: Bool { self == .pending || self == .inFlight }
     }
 
     /// The table of the row.
@@ -104,13 +107,19 @@ package struct PushPlan {
         }
         // They are in order, except for those that were moved.
         operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
-        try hold(reader.heldRows(), reader.idComparison)
+        hold(try reader.heldKeys())
+    }
+
+    /// The operations that a push sends: not those that await a decision or are held, nor those after
+    /// them on the same row.
+    package var toPush: [PlannedOperation] {
+        let waiting = Set(operations.lazy.filter { !$0.state.isSent }.map(\.rowKey))
+        return waiting.isEmpty ? operations : operations.filter { !waiting.contains($0.rowKey) }
     }
 
     /// Marks the operations that a push does not send.
-    private mutating func hold(_ rows: [RowKey], _ ids: IDComparison) {
-        if rows.isEmpty { return }
-        let keys = Set(rows.map { RowKey.bytes($0.table, $0.id, ids) })
+    private mutating func hold(_ keys: Set<[UInt8]>) {
+        if keys.isEmpty { return }
         for index in operations.indices where operations[index].state == .pending {
             if keys.contains(operations[index].rowKey) { operations[index].state = .held }
         }
@@ -177,9 +186,9 @@ package struct PushPlan {
 }
 
 extension RowEntry? {
-    /// How many operations of a row are in a plan.
-    package var operationCount: Int {
-        guard let pending = self?.pending else { return 0 }
+    /// How many operations of a row a push sends, unless the row is held.
+    package var sentCount: Int {
+        guard let pending = self?.pending, pending.frozen.map({ $0.status == .inFlight }) ?? true else { return 0 }
         return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
     }
 }

@@ -190,8 +190,8 @@ import Testing
 }
 
 extension Projector {
-    /// The number of operations in the outbox.
-    fileprivate func operations() throws -> Int { try PushPlan(reader(of: store.snapshot)).operations.count }
+    /// The number of operations to push.
+    fileprivate func operations() throws -> Int { try PushPlan(reader(of: store.snapshot)).toPush.count }
 
     /// The number of operations that await a decision.
     fileprivate func waiting() throws -> Int { try reader(of: store.snapshot).conflicts().count }

@@ -177,8 +177,32 @@ import Testing
         #expect(try !Condition(parsing: "count(t) lt 2").holds(2))
         #expect(try Condition(parsing: "not t/a").holds(0))
         #expect(try Condition(parsing: "pending eq 0").subject == .pending)
+        for sign in ["eq", "=", "=="] {
+            #expect(try Condition(parsing: "pending \(sign) 0").subject == .pending)
+            #expect(
+                try Condition(parsing: " not t/a.n \(sign) 3").subject
+                    == .row(RowFocus(table: "t", id: "a"), try FilterExpression(parsing: "n eq 3")))
+            #expect(
+                try Condition(parsing: "count(t: n \(sign) 3 and m gt 1) \(sign) 2").subject
+                    == .count(table: "t", try FilterExpression(parsing: "n eq 3 and m gt 1")))
+        }
+        #expect(
+            try Condition(parsing: "t/a.n in (1,2)").subject
+                == .row(RowFocus(table: "t", id: "a"), try FilterExpression(parsing: "n in (1,2)")))
+        #expect(try Condition(parsing: "t/an id: true").focus == RowFocus(table: "t", id: "an id"))
         for wrong in ["", "t", "count(t ge 2", "count(t) ge", "pending", "t/a.n gt", "pending gt x"] {
             #expect(throws: FilterError.self, "\(wrong)") { try Condition(parsing: wrong) }
         }
+    }
+
+    @Test(arguments: [
+        ("t/a.n was 12", 6), ("t/a changed", 4), ("t/a.n != 3", 6), ("t/a.n >= 3", 6), ("not t/a or t/b", 8),
+        ("t/a eq 3", 4), ("t/a = 3", 4), ("  t/a.n =  ", 9), ("t/a.n eq 3 , 4", 11), ("t/a: n gt 3 ?", 12), ("t/", 2),
+        ("t: n was 3", 5), ("pending was 3", 8), ("pending gt three", 11), ("pending gt", 10),
+        ("count(t) ge 3 or more", 14), ("count(t: n < 3) ge 1", 11), ("not count(t) is 3", 13), ("a b", 0),
+    ])
+    func `what can't be read of a condition is refused with its place`(text: String, position: Int) {
+        let error = #expect(throws: FilterError.self, "\(text)") { try Condition(parsing: text) }
+        #expect(error?.position == position, "\(text): \(error?.description ?? "")")
     }
 }

@@ -68,7 +68,8 @@ const views = {
 
   async outbox() {
     const found = await ask('outbox', { at: asked(), skip: pages.outbox, top: 50 });
-    return [partly(found), title(counted(found.count, 'operation'), ' to push', asOf(found.at)),
+    const waiting = found.count - found.toPush;
+    return [partly(found), title(counted(found.toPush, 'operation'), ' to push', waiting ? `, ${grouped(waiting)} waiting` : '', asOf(found.at)),
       found.operations.length ? make('ol', { class: 'cards' }, found.operations.map(operation => make('li', { class: 'card' },
         make('h3', {}, make('span', { class: 'mono soft' }, operation.address), ' ', badge(operation.kind, operation.kind), ' ',
           rowLink(operation.table, operation.id), ' ', operation.state === 'pending' ? null : badge(operation.state, operation.state),
@@ -76,7 +77,7 @@ const views = {
         operation.fields.length ? make('p', {}, 'sends ', operation.fields.map((name, index) => [index ? ', ' : '', make('code', {}, name)])) : null,
         make('ul', { class: 'plain' }, operation.changes.map(change => make('li', {}, eventLink(change.event.slice(1)), ' ',
           change.kind, change.columns.length ? ` of ${change.columns.join(', ')}` : '', make('span', { class: 'note' }, ` – ${change.rule}`)))))))
-        : note('Nothing waits to be pushed.'),
+        : note('Everything was pushed.'),
       pager(found, found.operations.length, 50, skip => { pages.outbox = skip; render(); }),
       found.cursors.length ? [make('h3', {}, 'How far each query was pulled'), grid(['Table', 'Query', 'Position'],
         found.cursors.map(cursor => make('tr', {}, make('td', {}, cursor.table), make('td', {}, cursor.queryId), make('td', { class: 'mono' }, cursor.position))))] : null];

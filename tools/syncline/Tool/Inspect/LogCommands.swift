@@ -14,7 +14,11 @@ enum LogCommands {
             code is 4.
             """
         ],
-        operands: [Operand("ADDRESS", "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z; all events without it")],
+        operands: [
+            Operand(
+                "ADDRESS",
+                "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z, both ends included; all events without it")
+        ],
         options: [
             Option("table", value: "TABLE", "only events of this table"),
             Option("kind", value: "KIND", choices: EventKind.causes, "only events of this kind"),

@@ -53,14 +53,15 @@ struct Bisection {
         return finding
     }
 
-    /// Refuses an unknown table or column, because it is misspelt. `tables` existed when the search began.
+    /// Refuses an unknown table, row or column, because it is misspelt. `tables` existed when the search began.
     private func checkWords(_ finding: ConditionSearch.Finding, _ tables: [String]) throws {
         guard let table = condition.table else { return }
         let loader = StateLoader(storage)
         let end = try loader.load(through: last == .max ? nil : last)
-        if finding.knowsTable != true {
+        if finding.knowsSubject != true {
             let known = try tables + end.present.tables() + loader.earliest().present.tables()
             if !known.contains(table) { throw Bisection.unknown("there is no table \(table)", table, known) }
+            if let focus = condition.focus { try check(focus, finding, loader) }
         }
         let known = try end.present.knownColumns()
         let unknown = condition.filter?.columns.subtracting(known).min()
@@ -69,6 +70,17 @@ struct Bisection {
             let end = last == .max ? "" : " through @\(last)"
             throw Bisection.unknown("\(range) a column \(unknown)\(end)", unknown, known.sorted())
         }
+    }
+
+    /// Refuses a row that neither an event of the range nor the newest state has.
+    private func check(_ row: RowFocus, _ finding: ConditionSearch.Finding, _ loader: StateLoader) throws {
+        let newest = try loader.load().present
+        if try newest.entry(row.table, row.id) != nil { return }
+        let nearby = try RowsNearby.addresses(row.table, row.id, newest)
+        throw ToolError(
+            "invalid-query",
+            escaped("there is no row \(row.table)/\(row.id)\(finding.range.map { " in \($0)" } ?? "")"),
+            hint: nearby.first.map { "Did you mean `\(escaped($0))`?" })
     }
 
     private static func unknown(_ message: String, _ word: String, _ known: [String]) -> ToolError {

@@ -22,7 +22,7 @@ enum ReplayCommand {
             """
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \
             TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
-            count(TodoItem: FILTER) ge 10, pending gt 100 (operations, as `pending` lists them), conflicts ge 1. \
+            count(TodoItem: FILTER) ge 10, pending gt 100 (operations that a push would send), conflicts ge 1. `=` and `==` are the same as eq. \
             It searches every event in the log, or those from --from to --to, and the answer names the range. A \
             condition that is true before the range must become false before an event can make it true.
             """,
@@ -166,7 +166,7 @@ enum ReplayCommand {
         _ text: String, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
         let condition = try Bisection.condition(text)
-        let from = try arguments.value("from").map { try Moment($0, storage).event }
+        let from = try arguments.value("from").map { try Moment.first(from: $0, storage) }
         if let from, let last, from > last {
             throw ToolError.usage(
                 "nothing is between --from @\(from) and --to @\(last)",
@@ -224,8 +224,8 @@ enum ReplayCommand {
         var differences: [RowDifference] = []
         try happened.present.differences(to: varied.reader) { differences.append($0) }
         let redacts = arguments.flag("redact")
-        let pending = try PushPlan(varied.reader).operations.count
-        let before = try PushPlan(happened.present).operations.count
+        let pending = try PushPlan(varied.reader).toPush.count
+        let before = try PushPlan(happened.present).toPush.count
         try context.output.value([
             "through": .string("@\(varied.through)"),
             "differences": .array(differences.map { $0.json(redacts: redacts) }),

@@ -20,21 +20,34 @@ struct Moment {
         return time(rest) == nil ? nil : rest
     }
 
-    /// The events of `A..B`, where both are events or times: those after the time A, and those until B.
+    /// The events of `A..B`, where both are events or times; those at A and at B are among them. Nothing in place of A or
+    /// of B means the first or the last event.
     static func range(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64>? {
         let parts = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, parts.contains(where: { time($0) != nil }) else { return nil }
-        let first = try Moment(parts[0], storage).event + (time(parts[0]) == nil ? 0 : 1)
-        let last = try Moment(parts[1], storage).event
+        guard parts.count == 2, parts != ["", ""], parts.contains(where: { $0.isEmpty || time($0) != nil }) else {
+            return nil
+        }
+        let first = parts[0].isEmpty ? 1 : try Moment.first(from: parts[0], storage)
+        let last = parts[1].isEmpty ? .max : try Moment(parts[1], storage).event
         guard first <= last else {
             throw ToolError.usage("there is no event in `\(escaped(text))`", hint: "Write the earlier moment first.")
         }
         return first...last
     }
 
+    /// The first event of a span that begins at an event or a time.
+    static func first(from text: String, _ storage: any LogStorage) throws -> UInt64 {
+        guard let time = time(text) else { return try Moment(text, storage).event }
+        let (milliseconds, instant) = (time.instant.milliseconds, time.instant)
+        let isBetween = Timestamp.Instant(milliseconds: milliseconds) < instant
+        return try newest(until: isBetween ? milliseconds : milliseconds - 1, storage).event + 1
+    }
+
     init(_ text: String, _ storage: any LogStorage) throws {
         if let time = Moment.time(text) {
-            event = try Moment.event(at: time.instant.milliseconds, storage)
+            let (event, first) = try Moment.newest(until: time.instant.milliseconds, storage)
+            if event == 0, let first { throw Moment.before(first) }
+            self.event = event
             return
         }
         switch Address(text) {
@@ -57,17 +70,30 @@ struct Moment {
         ToolError("usage", "there is no such event: the last event is @\(last)", exit: .usage)
     }
 
-    private static func event(at time: Int64, _ storage: any LogStorage) throws -> UInt64 {
+    /// The error for a time before the first event.
+    static func before(_ first: (number: UInt64, time: Int64)) -> ToolError {
+        let time = Timestamp(.init(milliseconds: first.time))
+        return ToolError("usage", "the first event is @\(first.number), of \(time)", exit: .usage)
+    }
+
+    /// The newest event until a time, and the first event if that is later; 0 if there is none.
+    private static func newest(
+        until time: Int64, _ storage: any LogStorage
+    ) throws -> (event: UInt64, first: (number: UInt64, time: Int64)?) {
         var newest: UInt64 = 0
+        var first: (number: UInt64, time: Int64)?
         let shapes = ShapeTable()
         try EventWalk(storage).forEachRecord(from: 1) { number, record throws(SyncError) in
             let moment: Int64
             do throws(StateError) { moment = try EventReader(record, shapes).time } catch { throw SyncError(error) }
-            if moment > time { return false }
+            if moment > time {
+                if newest == 0 { first = (number, moment) }
+                return false
+            }
             newest = number
             return true
         }
-        return newest
+        return (newest, first)
     }
 }
 

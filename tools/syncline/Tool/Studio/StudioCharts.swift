@@ -67,8 +67,8 @@ struct StudioCharts {
             age = max(0, time - since)
         }
         let totals = projector.totals
-        // Operations, as `pending` lists them.
-        let pending = try PushPlan(reader).operations.count
+        // Operations that a push would send.
+        let pending = try PushPlan(reader).toPush.count
         points.append([
             "n": .number(number), "time": .number(time), "made": .number(totals.made),
             "done": .number(totals.done + totals.superseded), "pending": .number(pending), "age": .number(age),

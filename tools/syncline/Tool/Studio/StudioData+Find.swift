@@ -11,7 +11,7 @@ extension StudioData {
         if text.hasPrefix("~") { return try findOperation(text, at: moment) }
         if !text.hasPrefix("@"), text.contains("/") { return try findRow(RowAddress(text)) }
         do {
-            return ["event": .number(max(1, try Moment(text, states.storage).event))]
+            return ["event": .number(try Moment(text, states.storage).event)]
         } catch {
             guard !text.hasPrefix("@"), let found = try findID(text) else { throw error }
             return found

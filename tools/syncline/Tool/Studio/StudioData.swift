@@ -48,17 +48,17 @@ final class StudioData: Sendable {
         ]
     }
 
-    /// How many operations wait for a push, and how many of them for a decision; null if that can't be read.
+    /// How many operations a push would send, and how many wait for a decision; null if that can't be read.
     func counts() throws -> JSONValue {
         let last = try states.last
         if let known = waiting.withLock({ $0 }), known.through == last { return known.json }
         var json: JSONValue = ["pending": .null, "conflicts": .null]
         do {
             json = try states.read(at: nil) { state in
-                let plan = try PushPlan(state.reader).operations
+                let plan = try PushPlan(state.reader)
                 return [
-                    "pending": .number(plan.count),
-                    "conflicts": .number(plan.count { $0.state == .conflict || $0.state == .parked }),
+                    "pending": .number(plan.toPush.count),
+                    "conflicts": .number(plan.operations.count { $0.state == .conflict || $0.state == .parked }),
                 ]
             }
         } catch {
@@ -92,10 +92,11 @@ final class StudioData: Sendable {
     func outbox(at event: UInt64?, skip: Int, top: Int) throws -> JSONValue {
         try states.read(at: event) { state in
             let reader = state.reader
-            let count = try PushPlan(reader).operations.count
+            let plan = try PushPlan(reader)
             let operations = try reader.outbox(skip..<(skip + top))
             return [
-                "at": .number(state.through), "whole": .boolean(state.isWhole), "count": .number(count),
+                "at": .number(state.through), "whole": .boolean(state.isWhole), "count": .number(plan.operations.count),
+                "toPush": .number(plan.toPush.count),
                 "skip": .number(skip),
                 "operations": .array(
                     operations.enumerated().map { OutboxJSON.json($1, number: skip + $0 + 1) }),

@@ -1,4 +1,4 @@
-// `pending`: what would be pushed now, how large it is, and what it will meet.
+// `pending`: the operations that are not pushed yet, how large their requests are, and what they will meet.
 
 import Syncline
 import SynclineCore
@@ -6,8 +6,13 @@ import SynclineInspect
 
 enum PendingCommand {
     static let command = Command(
-        "pending", "show what would be pushed now, in push order",
+        "pending", "show the operations that are not pushed yet, in push order",
         details: [
+            """
+            The next push sends those whose STATE is pending or in-flight. Others wait for a decision (conflict, parked) \
+            or for `release` (held), and so do later ones of the same row. If any wait, a message on standard error \
+            says how many, and how many are sent.
+            """,
             """
             BYTES is the size of the request's body. EXPECT names the conflict that an operation will meet, if the \
             store knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation \
@@ -28,7 +33,8 @@ enum PendingCommand {
     ) { arguments, context in
         let view = try await context.view(arguments, at: arguments.value("at"))
         let reader = view.reader
-        var operations = try PushPlan(reader).operations
+        let plan = try PushPlan(reader)
+        var operations = plan.operations
         operations.mark(onTheirWay: view.rowsOnTheirWay)
         let preview = try PushPreview(reader, rowsOnTheirWay: view.rowsOnTheirWay)
         var list = try ListWriter(
@@ -63,6 +69,10 @@ enum PendingCommand {
                 ])
         }
         try list.finish()
+        let (sent, waiting) = (plan.toPush.count, operations.count - plan.toPush.count)
+        if waiting > 0, context.output.form.isText {
+            context.narration.say("\(sent) to push, \(waiting) waiting for a decision or a release")
+        }
         return .done
     }
 }
