@@ -140,8 +140,9 @@ private final class SilentServer {
                 + #""bytes":0,"expects":null,"request":"#
                 + #"{"method":"DELETE","path":"/tables/other/d","headers":{"Accept":"application/json","#
                 + #""ZUMO-API-VERSION":"2.0.0"},"body":null}},"#
-                + head + #""update","outcome":"pending","status":null,"code":null,"bytes":null,"expects":null,"#
-                + #""request":null}],"#
+                + head + #""update","outcome":"pending","status":null,"code":null,"bytes":7,"expects":null,"request":"#
+                + #"{"method":"PATCH","path":"/tables/t/a%20b","headers":{\#(headers),"ZUMO-API-VERSION":"2.0.0"},"#
+                + #""body":{"n":5}}}],"#
                 + #""message":"4 operations are left"}}"#)
         #expect(replies["9"]?.contains(#""operations":[{"table":"other""#) == true)
         #expect(replies["9"]?.contains("hush") == false)
@@ -169,6 +170,12 @@ private final class SilentServer {
                   Accept: application/json
                   ZUMO-API-VERSION: 2.0.0
                 update t/a b: pending
+                  PATCH /tables/t/a%20b
+                  Accept: application/json
+                  Content-Type: application/json
+                  ZUMO-API-VERSION: 2.0.0
+                  {"n":5}
+                  7 bytes
                 push incomplete: 4 operations are left
 
                 """)

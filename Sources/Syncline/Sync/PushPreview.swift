@@ -9,7 +9,7 @@ public struct PushPreview: Hashable, Sendable {
     public struct Request: Hashable, Sendable {
         /// `POST`, `PATCH`, `PUT` or `DELETE`.
         public var method: String
-        /// The decoded path below the backend's URL: `/tables/todoitem/a b`.
+        /// What follows the backend's URL, as it is sent: `/tables/todoitem/a%20b`.
         public var path: String
         /// `If-Match` and similar headers. An operation that was never sent has no operation id yet.
         public var headers: [String: String]
@@ -19,7 +19,8 @@ public struct PushPreview: Hashable, Sendable {
 
     /// Every operation in scope, in plan order.
     public var report: PushReport
-    /// The request of each operation as if it were sent alone; nil for an operation that awaits a decision.
+    /// The request of each operation as if it were sent alone; nil if it, or one before it on the same row, awaits a
+    /// decision. One that follows another on the same row has no version, which comes with the answer to that one.
     public var requests: [Request?]
     /// The conflict that each will meet as far as the store knows the server's rows; nil if it knows of none.
     public var foreseen: [ForeseenConflict?]
@@ -56,7 +57,7 @@ extension PushPreview {
 extension PushPreview.Request {
     fileprivate init(_ request: HTTPRequest) {
         method = request.method
-        path = request.path
+        path = request.target(below: "")
         headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { $1 }.filter { !$0.value.isEmpty }
         body = request.body
     }

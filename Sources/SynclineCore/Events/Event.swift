@@ -141,10 +141,13 @@ package struct PulledRow: Hashable, Sendable {
     package var id: String
     /// Nil for a row that is gone.
     package var row: Row?
+    /// Whether it is gone only from the view of the query: the server has it, and it no longer matches.
+    package var hasLeft: Bool
 
-    package init(id: String, row: Row?) {
+    package init(id: String, row: Row?, hasLeft: Bool = false) {
         self.id = id
         self.row = row
+        self.hasLeft = hasLeft
     }
 }
 

@@ -111,6 +111,9 @@ package struct EventWriter {
 
     mutating func append(flag: Bool) { writer.append(flag ? 1 : 0) }
 
+    /// Whether a pulled row is there: 0 if the server does not have it, 1 if it does, 2 if only the query's view does not.
+    mutating func append(presence row: PulledRow) { writer.append(row.row != nil ? 1 : row.hasLeft ? 2 : 0) }
+
     mutating func append(cursor: CursorState) { writer.append(cursor: cursor) }
 
     mutating func append(value: Value) { writer.append(value: value) }
@@ -147,7 +150,7 @@ extension Event {
             writer.append(flag: page.cursor != nil)
             if let cursor = page.cursor { writer.append(cursor: cursor) }
             for row in page.rows {
-                writer.append(flag: row.row != nil)
+                writer.append(presence: row)
                 writer.append(id: row.id)
                 if let row = row.row { writer.append(row: row) }
             }
@@ -416,9 +419,10 @@ package struct EventReader {
         let cursor = try flag() ? try reader.cursor() : nil
         var rows: [PulledRow] = []
         while !isAtEnd {
-            let isThere = try flag()
+            let presence = try reader.byte()
+            guard presence <= 2 else { throw MalformedBytes() }
             let id = try id()
-            rows.append(PulledRow(id: id, row: isThere ? try row() : nil))
+            rows.append(PulledRow(id: id, row: presence == 1 ? try row() : nil, hasLeft: presence == 2))
         }
         return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor, isAudit: isAudit)
     }

@@ -45,6 +45,8 @@ package struct Accounting {
     package private(set) var sums = FateSums()
     /// The fold's counts before the first event.
     private let start: Totals
+    /// Where the app made the changes that a decision moved to another position in the outbox.
+    private var origins: [Position: Position] = [:]
 
     package init(from start: Projector) throws(StateError) {
         projector = start
@@ -74,25 +76,40 @@ package struct Accounting {
         _ body: (ChangeFate) throws -> Void
     ) throws {
         let isResolved = projector.totals.resolved > before.resolved
-        let came = changes.journal.count { $0.before == nil }
+        let came = changes.journal.filter { $0.before == nil }.map(\.position)
         let made = Int(projector.totals.made - before.made)
         // What a merge or a keep-mine decision leaves of an operation may move to another position.
-        let moved = max(0, came - made)
-        for (key, row) in Dictionary(grouping: gone.dropLast(moved), by: { $0.before?.rowKey ?? [] }) {
-            let address = try RowKey(malformed: key)
+        let moved = max(0, came.count - made)
+        for (old, new) in zip(gone.suffix(moved), came) {
+            origins[new] = origins.removeValue(forKey: old.position) ?? old.position
+        }
+        let ended = gone.dropLast(moved)
+        let last = Dictionary(ended.map { ($0.before?.rowKey ?? [], $0.position) }) { max($0, $1) }
+        for change in ended {
+            let key = change.before?.rowKey ?? []
             let pending = changes.rows.first { $0.key == key }?.before?.pending
-            for (index, change) in row.enumerated() {
-                let isLast = index == row.count - 1
-                let fate = Accounting.fate(of: change.position, isLast: isLast, event, pending, isResolved)
-                sums.count(fate)
-                try body(
-                    ChangeFate(
-                        position: change.position, table: address.table, id: address.id,
-                        kind: change.before?.kind ?? .update, fate: fate, event: number))
-            }
+            let fate = Accounting.fate(
+                of: change.position, isLast: change.position == last[key], event, pending, isResolved)
+            try tell(change.position, key, change.before?.kind ?? .update, fate, by: number, body)
         }
         // A row of the app's choosing that cancelled out with later changes never was in the outbox.
-        if case .resolved = event.body { sums.count(.superseded, max(0, made - came)) }
+        if case .resolved(let resolution) = event.body, made > came.count {
+            let key = projector.state.rowKey(resolution.table, resolution.id)
+            try tell(
+                Position(event: number), key, resolution.change?.kind ?? .update, .superseded, by: number, body)
+        }
+    }
+
+    private mutating func tell(
+        _ position: Position, _ key: [UInt8], _ kind: OperationKind, _ fate: Fate, by event: UInt64?,
+        _ body: (ChangeFate) throws -> Void
+    ) throws {
+        let row = try RowKey(malformed: key)
+        sums.count(fate)
+        try body(
+            ChangeFate(
+                position: origins.removeValue(forKey: position) ?? position, table: row.table, id: row.id, kind: kind,
+                fate: fate, event: event))
     }
 
     /// Returns why a change left the outbox.
@@ -117,19 +134,31 @@ package struct Accounting {
         }
     }
 
-    /// Reports the changes that are still in the outbox.
+    /// Reports the changes that are still in the outbox. Those that cancel each other out stay there until the next push,
+    /// which sends nothing for them.
     package mutating func finish(_ body: (ChangeFate) throws -> Void = { _ in }) throws -> AccountingResult {
         let reader = projector.reader(of: projector.store.snapshot)
-        var pending: [ChangeFate] = []
+        var left: [(position: Position, key: [UInt8], kind: OperationKind)] = []
         try reader.forEachChange { position, change throws(StateError) in
-            let row = try RowKey(malformed: change.rowKey)
-            pending.append(
-                ChangeFate(position: position, table: row.table, id: row.id, kind: change.kind, fate: .unconfirmed))
+            left.append((position, change.rowKey, change.kind))
             return true
         }
-        sums.count(.unconfirmed, pending.count)
-        for change in pending { try body(change) }
-        return AccountingResult(sums: sums, totals: projector.totals, start: start, through: projector.through)
+        var void: UInt64 = 0
+        for change in left {
+            let end = try reader.entry(key: change.key)?.pending?.cancelled(change.position)
+            if end != nil { void += 1 }
+            try tell(
+                change.position, change.key, change.kind, end == nil ? .unconfirmed : .superseded, by: end?.event, body)
+        }
+        return AccountingResult(
+            sums: sums, totals: projector.totals, start: start, through: projector.through, void: void)
+    }
+}
+
+extension PendingRow {
+    /// The change that ended another one by cancelling it out; nil if nothing did.
+    fileprivate func cancelled(_ position: Position) -> Position? {
+        operation == nil && position > frozen?.through ?? Position(event: 0) ? last : nil
     }
 }
 
@@ -140,16 +169,18 @@ package struct AccountingResult: Sendable {
     package var totals: Totals
     package var start: Totals
     package var through: UInt64
+    /// The number of changes in the outbox that cancel each other out.
+    package var void: UInt64
 
     /// The fold's counts and the ones found here, if they differ.
     package var differences: [(name: String, counted: UInt64, found: UInt64)] {
         let pairs: [(String, UInt64, UInt64)] = [
             ("made", totals.made - start.made + start.pending, sums.made),
             ("done", totals.done - start.done, sums[.done]),
-            ("superseded", totals.superseded - start.superseded, sums[.superseded]),
+            ("superseded", totals.superseded - start.superseded + void, sums[.superseded]),
             ("cancelled", totals.cancelled - start.cancelled, sums[.cancelled]),
             ("resolved", totals.resolved - start.resolved, sums[.resolved]),
-            ("unconfirmed", totals.pending, sums[.unconfirmed]),
+            ("unconfirmed", totals.pending - void, sums[.unconfirmed]),
         ]
         return pairs.filter { $0.1 != $0.2 }.map { (name: $0.0, counted: $0.1, found: $0.2) }
     }

@@ -23,6 +23,7 @@ package struct Blame {
     private let projector: Projector
     private var row: Row?
     private var bytes: [UInt8]?
+    private var wasPending = false
     private var origins: [String: FieldOrigin] = [:]
     /// The number of pages of each query of the row's table.
     private var pages: [String?: Int] = [:]
@@ -50,15 +51,31 @@ package struct Blame {
         let event = try reader.event()
         try projector.apply(event, number: number, onlyTo: focus)
         var page = 0
-        var isAudit = false
+        var cause: Disappearance.PullCause?
         if case .page(let pulled) = event.body {
             page = pages[pulled.queryID] ?? 0
-            isAudit = pulled.isAudit
+            cause = pulled.isAudit ? .audit : hasLeft(pulled) ? .left : .tombstone
         }
         note(event, number: number)
         let provenance = Provenance(event, row: focus, page: page)
         return try look(
-            Occasion(event: number, time: event.time, provenance: provenance), cause: event.cause, isAudit: isAudit)
+            Occasion(event: number, time: event.time, provenance: provenance), cause: event.cause, cause,
+            renames: renames(event))
+    }
+
+    private func hasLeft(_ page: PulledPage) -> Bool {
+        let key = projector.state.rowKey(focus.table, focus.id)
+        return page.rows.contains { $0.hasLeft && projector.state.rowKey(page.table, $0.id) == key }
+    }
+
+    /// The earlier names of columns that a migration renames, by the new ones.
+    private func renames(_ event: Event) -> [String: String] {
+        guard case .declared(_, let steps) = event.body else { return [:] }
+        var names: [String: String] = [:]
+        for case .renameColumn(let table, let from, let to) in steps where table == focus.table {
+            names[to] = names.removeValue(forKey: from) ?? from
+        }
+        return names
     }
 
     /// Remembers when an operation on the row was sent, and what was answered.
@@ -84,7 +101,8 @@ package struct Blame {
 
     @discardableResult
     private mutating func look(
-        _ occasion: Occasion, cause: String, isAudit: Bool = false
+        _ occasion: Occasion, cause: String, _ pull: Disappearance.PullCause? = nil,
+        renames: [String: String] = [:]
     ) throws(StateError) -> Bool {
         let (entry, stored) = try projector.state.entry(projector.state.rowKey(focus.table, focus.id))
         let now = stored?.copy
@@ -92,11 +110,16 @@ package struct Blame {
         bytes = now
         isKnown = true
         let visible = entry?.visible
+        let before = origins
         for name in visible?.columns ?? [] {
             let value = visible?[name] ?? .null
             if row?[name]?.isSame(as: value) == true {
                 // Its members may be in another order.
                 origins[name]?.value = value
+            } else if let old = renames[name], row?[name] == nil, row?[old]?.isSame(as: value) == true {
+                // A renamed column keeps the origin of its value.
+                origins[name] = before[old]
+                origins[name]?.field = name
             } else {
                 origins[name] = FieldOrigin(
                     field: name, value: value, event: EventNumber(rawValue: occasion.event), time: occasion.time,
@@ -108,10 +131,12 @@ package struct Blame {
         if visible != nil {
             disappearance = nil
         } else if disappearance == nil {
-            disappearance = Disappearance(occasion, isAudit: isAudit)
-        } else {
+            disappearance = Disappearance(occasion, pull)
+        } else if wasPending {
+            // Once nothing is pending, the reason is known.
             disappearance?.latest = occasion
         }
+        wasPending = entry?.pending != nil
         row = visible
         return true
     }

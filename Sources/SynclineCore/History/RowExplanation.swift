@@ -18,15 +18,25 @@ package struct Occasion: Hashable, Sendable {
 /// How a row disappeared from the app's view.
 package struct Disappearance: Hashable, Sendable {
     package var first: Occasion
-    /// The last event since then that changed the stored data of the row; the first event if there was none.
+    /// The last event since then that changed the stored data of the row while something was pending; the first event if
+    /// there was none.
     package var latest: Occasion
-    /// Whether a pull requested all rows, and the row was not among them.
-    package var isAudit: Bool
+    /// Why a pull removed it, if one did.
+    package var cause: PullCause?
 
-    init(_ occasion: Occasion, isAudit: Bool) {
+    package enum PullCause: Hashable, Sendable {
+        /// It received the row's tombstone.
+        case tombstone
+        /// The row no longer matches the query.
+        case left
+        /// It requested all rows, and the row was not among them.
+        case audit
+    }
+
+    init(_ occasion: Occasion, _ cause: PullCause?) {
         first = occasion
         latest = occasion
-        self.isAudit = isAudit
+        self.cause = cause
     }
 }
 
@@ -65,6 +75,8 @@ package struct RowExplanation: Hashable, Sendable {
         case cameToNothing = "came-to-nothing"
         /// A pull received its tombstone.
         case goneInPull = "gone-in-pull"
+        /// It no longer matches the query of a pull.
+        case left
         /// A pull requested all rows, and it was not among them.
         case notFound = "not-found"
         /// The server answered an operation that it does not have the row.
@@ -173,7 +185,12 @@ package struct RowExplanation: Hashable, Sendable {
             case .transaction, .other: return .cameToNothing
             default: return .deleteConfirmed
             }
-        case .pull: return disappearance.isAudit ? .notFound : .goneInPull
+        case .pull:
+            switch disappearance.cause {
+            case .audit: return .notFound
+            case .left: return .left
+            case .tombstone, nil: return .goneInPull
+            }
         case .push: return .goneInAnswer
         case .resolution: return .decided
         case .purge: return .purged

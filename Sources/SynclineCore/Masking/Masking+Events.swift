@@ -70,7 +70,7 @@ extension Masking {
     }
 
     private func mask(_ row: PulledRow, _ table: String) -> PulledRow {
-        PulledRow(id: mask(id: row.id), row: row.row.map { mask($0, table) })
+        PulledRow(id: mask(id: row.id), row: row.row.map { mask($0, table) }, hasLeft: row.hasLeft)
     }
 
     /// Masks the query of a cursor, and the id it continues from.

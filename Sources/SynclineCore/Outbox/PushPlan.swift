@@ -163,8 +163,15 @@ package struct PushPlan {
         guard operation.kind != .delete, let pending = try reader.entry(key: operation.rowKey)?.pending else {
             return []
         }
-        guard let frozen = pending.frozen else { return sorted(pending.overlay.columns) }
-        if operation.isFrozen { return sorted(frozen.columns.columns) }
+        return sorted(try columns(of: operation, pending, reader).columns)
+    }
+
+    /// The columns that an operation sets.
+    package static func columns(
+        of operation: PlannedOperation, _ pending: PendingRow, _ reader: StateReader
+    ) throws(StateError) -> Row {
+        guard let frozen = pending.frozen else { return pending.overlay }
+        if operation.isFrozen { return frozen.columns }
         // Changes that follow a sent operation cover it in the row: their own columns are in the journal.
         var changes: [JournalEntry] = []
         var next: Position? = pending.last
@@ -177,7 +184,7 @@ package struct PushPlan {
             let rule = CompactorRule(change, after: left)
             (left, columns) = (rule.operation, rule.columns(columns, change.content ?? .empty))
         }
-        return sorted(columns.columns)
+        return columns
     }
 
     private static func sorted(_ names: [String]) -> [String] {

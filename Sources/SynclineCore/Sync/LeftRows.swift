@@ -26,12 +26,14 @@ package struct LeftRows {
             }
             guard let entry = try reader.entry(query.table, row.id), let base = entry.base else { continue }
             if entry.pending == nil && claims.isEmpty {
-                rows.append(PulledRow(id: row.id, row: nil))
+                rows.append(PulledRow(id: row.id, row: nil, hasLeft: true))
             } else if let now = lookedUp[ExactString(row.id)] {
                 let stays = entry.pending != nil || claims.contains(row.id, now.columns)
-                rows.append(stays ? now.pulled : PulledRow(id: row.id, row: nil))
+                rows.append(stays ? now.pulled : PulledRow(id: row.id, row: nil, hasLeft: !now.isDeleted))
             } else if base.isSameState(as: row.columns) {
-                if entry.pending == nil, !claims.contains(row.id, base) { rows.append(PulledRow(id: row.id, row: nil)) }
+                if entry.pending == nil, !claims.contains(row.id, base) {
+                    rows.append(PulledRow(id: row.id, row: nil, hasLeft: true))
+                }
             } else {
                 unclear.append(row.id)
             }

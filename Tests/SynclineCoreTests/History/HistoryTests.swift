@@ -53,19 +53,55 @@ import Testing
     func `every change is accounted for, and the fold counted the same`(seed: UInt64) throws {
         let history = try history(seed, steps: 300)
         var accounting = try Accounting(from: Projector())
-        var told = 0
+        var told: [ChangeFate] = []
         for (index, record) in history.records.enumerated() {
             try record.withUnsafeBytes {
                 try accounting.fold($0, number: UInt64(index) + 1) { change in
-                    told += 1
+                    told.append(change)
                     #expect(change.fate != .unconfirmed && change.event == UInt64(index) + 1)
                 }
             }
         }
-        let result = try accounting.finish()
+        let result = try accounting.finish { told.append($0) }
         #expect(result.isBalanced, "\(result.differences)")
-        #expect(UInt64(told) + result.sums[.unconfirmed] <= result.sums.made)
-        #expect(result.sums[.unconfirmed] == history.projector.totals.pending)
+        #expect(result.sums[.unconfirmed] + result.void == history.projector.totals.pending)
+        // Each change is listed once, where the app made it.
+        #expect(UInt64(told.count) == result.sums.made)
+        #expect(Set(told.map(\.position)).count == told.count)
+        for change in told {
+            let event = try history.records[Int(change.position.event) - 1].withUnsafeBytes { try Event($0) }
+            switch event.body {
+            case .local(let transaction):
+                let made = transaction.changes[Int(change.position.index)]
+                #expect(made.id.lowercased() == change.id.lowercased() && made.table == change.table, "\(change)")
+            case .resolved(let resolution):
+                #expect(resolution.id.lowercased() == change.id.lowercased(), "\(change)")
+            default: Issue.record("\(change) was made by an event of kind \(event.cause)")
+            }
+        }
+        // The order is the same each time.
+        var again = try Accounting(from: Projector())
+        var second: [ChangeFate] = []
+        for (index, record) in history.records.enumerated() {
+            try record.withUnsafeBytes { try again.fold($0, number: UInt64(index) + 1) { second.append($0) } }
+        }
+        _ = try again.finish { second.append($0) }
+        #expect(second == told)
+    }
+
+    @Test func `an insert and its delete before any push are superseded by the delete`() throws {
+        var accounting = try Accounting(from: Projector())
+        var told: [ChangeFate] = []
+        for (index, kind) in [OperationKind.insert, .update, .delete].enumerated() {
+            let columns = kind == .update ? Row([.init("n", .integer(1))]) : .empty
+            let change = LocalChange(
+                kind: kind, table: "t", id: "a", columns: columns, cancels: kind == .delete)
+            let event = Event(time: 0, .local(LocalTransaction([change], isGrouped: false)))
+            try event.bytes.withUnsafeBytes { try accounting.fold($0, number: UInt64(index) + 1) { told.append($0) } }
+        }
+        let result = try accounting.finish { told.append($0) }
+        #expect(told.map(\.fate) == [.superseded, .superseded, .superseded] && told.map(\.event) == [3, 3, 3])
+        #expect(result.isBalanced && result.sums[.unconfirmed] == 0 && result.sums[.superseded] == 3)
     }
 
     @Test(arguments: seeds)

@@ -143,4 +143,33 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         try tale.add(pulled("e", "back"))
         #expect(try tale.why("e").visibility == .visible)
     }
+
+    @Test func `a confirmed delete names the answer, and not a pull after it`() throws {
+        var tale = try Tale()
+        try tale.add(pulled("a", "milk"), local(.delete, "a"), sent("a", from: 2))
+        let answer = try tale.add(answered("a", 204, .done(PulledRow(id: "a", row: nil))))
+        try tale.add(pulled("a", nil), .purged(Purge(table: "t", ids: nil, isForced: true)))
+        guard case .hidden(.deleteConfirmed, let gone) = try tale.why("a").visibility else {
+            return #expect(Bool(false), "the delete was confirmed")
+        }
+        #expect(gone.latest.event == answer && gone.first.event == 2)
+    }
+
+    @Test func `a row that no longer matches the query of a pull is not taken for a deleted one`() throws {
+        var tale = try Tale()
+        let left = PulledPage(
+            table: "t", queryID: "all", rows: [PulledRow(id: "a", row: nil, hasLeft: true)], cursor: nil)
+        try tale.add(pulled("a", "milk"), .page(left))
+        #expect(try tale.absence("a") == .left)
+    }
+
+    @Test func `a renamed column keeps the event that gave it its value`() throws {
+        var tale = try Tale()
+        let made = try tale.add(local(.insert, "a", "milk"))
+        let steps: [SchemaStep] = [.renameColumn(table: "t", from: "text", to: "title")]
+        try tale.add(.declared(Declaration(version: 2, isStrict: false, tables: []), steps: steps))
+        let field = try #require(try tale.why("a").fields.first)
+        #expect(field.origin.field == "title" && field.origin.event.rawValue == made)
+        #expect(field.origin.provenance == .transaction(change: 1, of: 1))
+    }
 }

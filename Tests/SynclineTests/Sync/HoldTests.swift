@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineTesting
+import SynclineWire
 import Testing
 
 @testable import Syncline
@@ -107,6 +108,24 @@ import Testing
         try await pair.database.hold(table: "t", id: "Abc")
         try await pair.database.discard(table: "t", id: "aBc")
         #expect(try await pair.database.heldRows().isEmpty, "dropping ends it in every spelling")
+    }
+
+    @Test func `the plan has a request for what follows a sent operation of the same row, with its path as it is sent`()
+        async throws
+    {
+        let pair = try await SyncPair(rows: [.item("a bä", ["n": .integer(1), "m": .integer(5)])])
+        try await pair.pull()
+        try await pair.table.delete(id: "a bä")
+        pair.network.script([.dropAnswer])
+        try await pair.push()
+        try await pair.table.insert(.item("a bä", ["n": .integer(2)]))
+        let preview = try await pair.database.pushPreview()
+        #expect(preview.requests.map { $0?.method } == ["DELETE", "POST"])
+        #expect(preview.requests.map { $0?.path } == ["/tables/t/a%20b%C3%A4", "/tables/t"])
+        let body = try #require(preview.requests[1]?.body)
+        let sent = try Value(json: body)
+        #expect(sent[member: "n"] == .integer(2) && sent[member: "id"] == .string("a bä"))
+        #expect(preview.requests[1]?.headers["If-Match"] == nil)
     }
 
     @Test func `a conflict with the server's present row is foreseen`() async throws {

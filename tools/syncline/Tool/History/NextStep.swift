@@ -62,8 +62,9 @@ extension WhyReport {
         case .cameToNothing:
             return "this app deleted it \(first) before it was ever sent, so nothing of it is left to push."
         case .goneInPull:
-            let reason = "it was deleted on the server, or no longer matches the query."
-            return "\(pull(gone.first.provenance)) found \(first) that it is gone: \(reason)"
+            return "\(pull(gone.first.provenance)) found \(first) that it was deleted on the server."
+        case .left:
+            return "\(pull(gone.first.provenance)) found \(first) that it no longer matches the query."
         case .notFound:
             return "the server was asked for all rows \(first), and it was not among them."
         case .goneInAnswer: return "\(by(gone.first)) \(first), and does not have the row."
@@ -210,7 +211,7 @@ extension WhyReport {
         case .deletePending: [step("drop \(shellAddress)", "keeps the row: the delete is not sent")]
         case .purged, .dropped, .decided, .goneBefore:
             [step("pull \(shellWord(row.table))", "fetches the row if the server has it")]
-        case .goneInPull, .notFound:
+        case .goneInPull, .left, .notFound:
             [step("diff server --table \(shellWord(row.table))", "shows what the server has")]
         case .deleteConfirmed, .cameToNothing, .goneInAnswer, .undone, .migrated: []
         }

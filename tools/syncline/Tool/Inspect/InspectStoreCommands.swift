@@ -122,7 +122,7 @@ enum InspectStoreCommands {
         "inspect operations", "account for every change that this app made",
         details: [
             """
-            Each change is unconfirmed (in the outbox), done, superseded (part of a later change's operation, or \
+            Each change is unconfirmed (it is to be pushed), done, superseded (part of a later change's operation, or \
             cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are read from the \
             log and compared with the counts that the store keeps.
             """

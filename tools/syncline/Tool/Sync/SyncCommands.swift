@@ -15,8 +15,8 @@ enum SyncCommands {
             """,
             """
             With --dry-run nothing is sent or changed, so it is safe while another program has the store open. Each \
-            operation is listed with the request that would be sent (without credentials), or null if the operation \
-            waits for a decision. A server with batch support would receive several operations in one request.
+            operation is listed with the request that would be sent (without credentials), or null if the operation, \
+            or one before it on the same row, waits for a decision. A server with batch support would receive several operations in one request.
             """,
             """
             `hold` keeps operations back, and `drop` removes them. The order is fixed: changes are sent in the order \
