@@ -110,25 +110,49 @@ package struct Replay {
     /// Folds an event that may not be valid here; if it is not, its changes are undone.
     private func fold(_ event: Event, _ number: UInt64) throws(StateError) -> ReplayStep.Outcome {
         let (changes, mark) = (projector.store.changeCount, projector.state.mark)
+        var reason: String?
         do throws(StateError) {
-            try projector.apply(event, number: number)
-            return .folded
+            if case .local(let transaction) = event.body { reason = try fold(transaction, number) }
+            if reason == nil {
+                // The transaction is folded again as a whole.
+                try takeBack(to: changes, mark)
+                try projector.apply(event, number: number)
+                return .folded
+            }
         } catch {
             guard case .malformed(let what) = error else { throw error }
-            try projector.store.takeBack(to: changes)
-            projector.state.takeBack(to: mark)
-            return .impossible(what)
+            reason = what
         }
+        try takeBack(to: changes, mark)
+        return .impossible(reason ?? "")
+    }
+
+    private func takeBack(to changes: Int, _ mark: FoldState.Mark) throws(StateError) {
+        try projector.store.takeBack(to: changes)
+        projector.state.takeBack(to: mark)
+    }
+
+    /// Folds the changes of a transaction one after the other, up to one that a store in this state would have refused.
+    /// Returns why it would have.
+    private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(StateError) -> String? {
+        for (index, change) in transaction.changes.enumerated() {
+            let entry = try projector.state.entry(projector.state.rowKey(change.table, change.id)).entry
+            if let reason = change.refusal(on: entry ?? RowEntry()) { return reason }
+            let position = Position(event: number, index: UInt32(index))
+            _ = try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped)
+        }
+        return nil
     }
 
     // MARK: Another policy
 
     /// Returns the rows whose conflicts a push would have decided before an event. The app continues in the
-    /// meantime.
+    /// meantime, but what it changes of such a row, it changes after the decision.
     private func keys(dueBefore event: Event) -> [[UInt8]] {
         if due.isEmpty { return [] }
         switch event.body {
-        case .local, .undone, .configured, .indexed, .cursorReset, .serverWorked, .carried: return []
+        case .local(let transaction): return transaction.changes.map { projector.state.rowKey($0.table, $0.id) }
+        case .undone, .configured, .indexed, .cursorReset, .serverWorked, .carried: return []
         // Only the decision of a policy can be the one that is due.
         case .resolved(let resolution) where resolution.policy != nil: return []
         case .resolved(let resolution): return [projector.state.rowKey(resolution.table, resolution.id)]
@@ -208,6 +232,20 @@ package struct Replay {
         try projector.store.takeBack(to: mark.changes)
         projector.state.takeBack(to: mark.mark)
         return true
+    }
+}
+
+extension LocalChange {
+    /// Why a store refuses it; nil if it does not.
+    fileprivate func refusal(on entry: RowEntry) -> String? {
+        let what = "\(kind == .delete ? "a" : "an") \(kind) of \(table)/\(id)"
+        do throws(ChangeRefusal) {
+            _ = try CompactorRule.decide(kind, on: CompactorInput(entry))
+        } catch {
+            return error == .rowExists ? "\(what), which exists" : "\(what), which is deleted"
+        }
+        // The app had read the row that it changed.
+        return kind != .insert && baseVersion != nil && !entry.isPresent ? "\(what), which is not there" : nil
     }
 }
 

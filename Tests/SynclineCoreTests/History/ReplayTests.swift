@@ -98,6 +98,50 @@ import Testing
         #expect(varied.projector.store.digest == happened.projector.store.digest)
     }
 
+    @Test func `an edit that the other policy's store would have refused is impossible`() throws {
+        func change(_ kind: OperationKind, _ version: Int64? = 1) -> Event.Body {
+            let change = LocalChange(
+                kind: kind, table: "t", id: "a", columns: kind == .delete ? .empty : Self.row(["n": .integer(5)]),
+                baseVersion: version.map { .string("\($0)") })
+            return .local(LocalTransaction([change], isGrouped: false))
+        }
+        // The row is gone from the server, and its update stays in conflict.
+        var gone = Array(Self.story.dropLast())
+        gone[3] = .answered(
+            Answer(
+                table: "t", id: "a", operationID: "O", status: 404,
+                outcome: .conflict(server: nil, code: "row-gone")))
+        var variation = ReplayVariation()
+        variation.policy = .serverWins
+        for (later, words) in [
+            (change(.update), "an update of t/a, which is not there"),
+            (change(.delete), "a delete of t/a, which is not there"),
+        ] {
+            let (replay, steps) = try replay(gone + [later], variation)
+            #expect(steps[4].outcome == .impossible(words))
+            #expect(try replay.reader.row("t", "a") == nil)
+            #expect(try PushPlan(replay.reader).operations.isEmpty)
+        }
+        // With the policy client-wins it is brought back, and inserted again by the app.
+        variation.policy = .clientWins
+        let (kept, steps) = try replay(gone + [change(.insert, nil)], variation)
+        #expect(steps[4].outcome == .impossible("an insert of t/a, which exists"))
+        #expect(try kept.reader.row("t", "a")?.columns["text"] == .string("mine"))
+        // A transaction is refused as a whole.
+        variation.policy = .serverWins
+        let both = Event.Body.local(
+            LocalTransaction(
+                [
+                    LocalChange(kind: .insert, table: "t", id: "b"),
+                    LocalChange(
+                        kind: .update, table: "t", id: "a", columns: Self.row(["n": .integer(5)]),
+                        baseVersion: .string("1")),
+                ], isGrouped: true))
+        let (whole, wholeSteps) = try replay(gone + [both], variation)
+        #expect(wholeSteps[4].outcome == .impossible("an update of t/a, which is not there"))
+        #expect(try whole.reader.row("t", "b") == nil)
+    }
+
     @Test func `an undecided conflict is decided before the next event of its row`() throws {
         var variation = ReplayVariation()
         variation.policy = .clientWins
