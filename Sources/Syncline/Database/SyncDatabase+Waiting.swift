@@ -49,7 +49,7 @@ extension SyncDatabase {
     /// its row must end first, if its table is not declared, or if only the app knows the migration that it needs.
     @concurrent
     public func waitingChanges() async throws(SyncError) -> [WaitingChange] {
-        let takenIn = Set(try mapErrors { () throws(StateError) in try reader.takenIn }.map(\.text))
+        let takenIn = Set(try read { reader throws(StateError) in try reader.takenIn }.map(\.text))
         return try WaitingChange.all(storage).filter { !takenIn.contains($0.commit) }
     }
 
