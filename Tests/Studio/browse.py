@@ -8,6 +8,7 @@ import time
 
 import page
 import questions  # The stories are noted when they are read.
+import values
 import views
 from browser import Browser
 

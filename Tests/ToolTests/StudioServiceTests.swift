@@ -71,6 +71,34 @@ import Testing
         #expect(words == ["replay", "--bisect=--policy"])
     }
 
+    private func batch(_ event: [UInt8]) -> RecordBatch {
+        var batch = RecordBatch()
+        batch.append(event)
+        return batch
+    }
+
+    @Test func `events and times in values are a part of the value, and a time before the first event is refused`()
+        throws
+    {
+        let log = try TestLog.story()
+        let writer = try log.open()
+        let odd = "see @3 on 2026-05-19T21:30:00.000Z and `rm`"
+        let change = LocalChange(
+            kind: .insert, table: "todoitem", id: "odd", columns: Row([.init("text", .string(odd))]))
+        try writer.append(
+            batch(Event(time: 1_900_000_000_000, .local(LocalTransaction([change], isGrouped: false))).bytes))
+        try writer.close()
+        let page = try StudioPageCall(log)
+        let why = try #require(page.object("row", ["table": "todoitem", "id": "odd"])["why"] as? [String: Any])
+        let parts = try #require(why["parts"] as? [[Any]]).flatMap { $0 }
+        let last = Story.events.count + 1
+        #expect(parts.compactMap { ($0 as? [String: Any])?["event"] as? Int }.allSatisfy { $0 == last })
+        #expect(parts.contains { ($0 as? String)?.contains(odd) == true })
+        #expect(parts.contains { ($0 as? [String: Any])?["time"] as? Int == 1_900_000_000_000 })
+        _ = try page.summary()
+        #expect(page.get("moment", ["time": "1"]).status == 400)
+    }
+
     @Test func `the page follows an app that writes`() throws {
         let log = try TestLog.story()
         let page = try StudioPageCall(log)

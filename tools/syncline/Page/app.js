@@ -1,9 +1,9 @@
 // The start of the page: the box, the keys, the header, and following the app.
 
-import { at, button, counted, grouped, make } from './dom.js';
+import { at, button, counted, grouped, make, visible } from './dom.js';
 import { ask, changed, listen, moment, restore, show, state, store } from './store.js';
-import { moment as momentOf, zone } from './times.js';
-import { gapLink, sentence } from './fields.js';
+import { full, moment as momentOf, zone } from './times.js';
+import { advice, gapLink } from './fields.js';
 import * as list from './list.js';
 import { searchFor } from './tables.js';
 import * as timeline from './timeline.js';
@@ -41,8 +41,8 @@ async function refresh(isForced) {
 }
 
 function header() {
-  at('store').replaceChildren(store.store.split('/').filter(Boolean).pop() || store.store);
-  at('store').title = store.store;
+  at('store').replaceChildren(visible(store.store.split('/').filter(Boolean).pop() || store.store));
+  at('store').title = visible(store.store);
   document.title = `${at('store').textContent} – Syncline studio`;
   at('time').parentElement.title = zone();
   damage();
@@ -67,7 +67,7 @@ function damage() {
   const now = JSON.stringify([store.damage, store.gaps]);
   if (now === told || !store.damage.length) return;
   told = now;
-  const line = found => make('li', {}, make('code', {}, found.address), ` ${found.reason}. `, sentence(found.advice));
+  const line = found => make('li', {}, make('code', {}, found.address), ` ${found.reason}. `, advice(found.advice));
   at('damage').replaceChildren(
     make('p', {}, make('strong', {}, store.gaps.length ? 'Events can’t be read: ' : 'Something is damaged. '),
       store.gaps.slice(0, 5).map((gap, index) => [index ? ', ' : '', gapLink(gap)]), store.gaps.length > 5 ? ` and ${store.gaps.length - 5} more` : ''),
@@ -86,6 +86,8 @@ async function find(event) {
   at('box').blur();
   try {
     const time = momentOf(text, Math.min(Date.now(), store.lastTime || Date.now()));
+    if (time !== null && store.firstTime !== null && time < store.firstTime)
+      throw new Error(`The first event is @${grouped(store.first)}, of ${full(store.firstTime)}`);
     const found = time === null ? await ask('find', { text, at: moment() }) : await ask('moment', { time });
     const next = {};
     if (found.event) next.at = found.event;
@@ -95,7 +97,7 @@ async function find(event) {
   } catch (error) {
     at('box').value = text;
     at('box').focus();
-    at('answer').replaceChildren(error.message + '. ', error.hint || '', ' ', button('Search the rows for it', () => {
+    at('answer').replaceChildren(visible(error.message) + '. ', visible(error.hint || ''), ' ', button('Search the rows for it', () => {
       at('answer').hidden = true;
       at('box').value = '';
       searchFor(text);

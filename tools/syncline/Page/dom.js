@@ -2,23 +2,43 @@
 
 export const at = id => document.getElementById(id);
 
+/// Attributes that a person reads.
+const shownAttributes = new Set(['title', 'aria-label', 'placeholder']);
+
 export function make(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else if (key.startsWith('aria-') && typeof value === 'boolean') element.setAttribute(key, String(value));
     else if (value === true) element.setAttribute(key, '');
-    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, shownAttributes.has(key) ? visible(String(value).slice(0, most)) : value);
   }
   element.append(...children.flat(3).filter(child => child !== null && child !== undefined && child !== false)
-    .map(child => child instanceof Node ? child : String(child)));
+    .flatMap(child => child instanceof Node ? child : text(String(child))));
   return element;
+}
+
+// Control characters, and characters that change the direction of what follows: they are shown, and have no effect.
+const unsafe = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+export const visible = text => text.replace(unsafe, sign => `\\u{${sign.codePointAt(0).toString(16)}}`);
+
+const most = 4000;
+
+/// The beginning of a long text, and the rest on request in a box that scrolls, because a browser lays out long lines slowly.
+function text(whole) {
+  if (whole.length <= most) return [visible(whole)];
+  const rest = make('button', { type: 'button', class: 'small', onclick: () => {
+    const box = document.createElement('textarea');
+    Object.assign(box, { readOnly: true, value: visible(whole), rows: 12, wrap: 'off' });
+    rest.replaceWith(box);
+  } }, `Show all ${grouped(whole.length)} characters`);
+  return [visible(whole.slice(0, most)) + '… ', rest];
 }
 
 export function draw(name, attributes, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
+  element.append(...children.map(child => child instanceof Node ? child : visible(String(child))));
   return element;
 }
 

@@ -18,10 +18,11 @@ export const asOf = number => make('span', { class: 'note' }, ` as of @${grouped
 export const partly = found => found.whole === false ? make('p', { class: 'problem' },
   'Events are missing before this moment. What you see is put together from the events that can be read.') : null;
 
-/// A sentence in which the addresses of events are links, times are those of the browser, and `commands` are code.
-export const sentence = text => text.split(/(@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z|`[^`]+`)/).map((part, index) =>
-  index % 2 === 0 ? part : part.startsWith('@') ? eventLink(part.slice(1))
-    : part.startsWith('`') ? make('code', {}, part.slice(1, -1)) : full(Date.parse(part)));
+/// A sentence from its parts: events are links, and times are those of the browser.
+export const sentence = parts => parts.map(part => typeof part === 'string' ? part : 'event' in part ? eventLink(part.event) : full(part.time));
+
+/// A sentence of the page's own in which `commands` are code.
+export const advice = text => text.split(/`([^`]+)`/).map((part, index) => index % 2 ? make('code', {}, part) : part);
 
 /// Events that can't be read, as a link.
 export const gapLink = ([first, last]) => eventLink(first, first === last ? null : `@${grouped(first)}–${grouped(last)}`);

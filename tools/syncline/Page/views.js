@@ -2,7 +2,7 @@
 
 import { at, badge, button, command, counted, grid, grouped, make, note, pager, problem, shown, title } from './dom.js';
 import { ask, asked, changed, listen, moment, show, state, store, tell } from './store.js';
-import { asOf, changes, eventLink, folded, isSystem, partly, rowLink, sentence, sides } from './fields.js';
+import { advice, asOf, changes, eventLink, folded, isSystem, partly, rowLink, sentence, sides } from './fields.js';
 import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
@@ -47,10 +47,10 @@ const views = {
       { title: 'What the app sees', row: found.entry && found.entry.row, absent: 'no row' }];
     if (frozen && frozen.status !== 'inFlight') versions.push({ title: 'Server’s, in conflict', row: frozen.server, absent: 'gone' });
     // The sentences: one about the row, one for each field, and the rest about operations.
-    const [sight, ...rest] = found.why.sentences;
-    const reasons = list => make('ul', { class: 'reasons' }, list.map(text => make('li', {}, sentence(text))));
+    const [sight, ...rest] = found.why.parts;
+    const reasons = list => make('ul', { class: 'reasons' }, list.map(parts => make('li', {}, sentence(parts))));
     const system = rest.filter((_, index) => index < found.why.fields.length && isSystem(found.why.fields[index].field));
-    const own = rest.filter(text => !system.includes(text));
+    const own = rest.filter(parts => !system.includes(parts));
     return [partly(found), title(`${found.table}/${found.id}`, asOf(found.at)),
       make('p', { class: 'lead' }, sentence(sight)),
       own.length ? reasons(own) : null, folded(system.length, reasons(system)),
@@ -105,12 +105,18 @@ const views = {
 function lostEvent(found) {
   const gap = store.gaps.find(([first, last]) => found.n >= first && found.n <= last);
   if (!gap) return [title(`@${grouped(found.n)}`), note('There is no event with this number.')];
-  const damage = store.damage.filter(damage => damage.records).concat(store.damage)[0];
+  const damage = store.damage.find(damage => concerns(damage, gap)) || (store.damage.length === 1 ? store.damage[0] : null);
   return [title(gap[0] === gap[1] ? `@${grouped(gap[0])}` : `@${grouped(gap[0])}–${grouped(gap[1])}`, ' ', badge('can’t be read', 'bad')),
     damage ? [make('p', { class: 'lead' }, 'The log is damaged at ', make('code', {}, damage.address), `: ${damage.reason}.`),
-      make('p', {}, sentence(damage.advice)),
+      make('p', {}, advice(damage.advice)),
       note('What you see of later moments is put together from the events that can be read.')]
-      : note('A newer version of the engine may have written it.')];
+      : note(store.damage.length ? 'The log is damaged.' : 'A newer version of the engine may have written it.')];
+}
+
+/// Whether some of the records that a damage costs are in a gap.
+function concerns(damage, [first, last]) {
+  const [from, to] = (damage.records || '').match(/\d+/g) || [];
+  return from !== undefined && Number(from) <= last && Number(to || from) >= first;
 }
 
 function story(found) {

@@ -16,11 +16,11 @@ extension WhyReport {
     private var shellAddress: String { shellWord(address) }
 
     var lines: [String] {
-        sentences.map { escaped($0) }
+        sentences.map { escaped($0.text) }
             + next.map { style.paint("  " + escaped($0.command), .heading) + "  " + escaped($0.effect) }
     }
 
-    var sentences: [String] {
+    var sentences: [Sentence] {
         var all = [visibility]
         all += fields.map { sentence($0) }
         if let field, fields.isEmpty, explanation.visibility == .visible {
@@ -34,16 +34,16 @@ extension WhyReport {
 
     // MARK: Seen or not
 
-    private var visibility: String {
+    private var visibility: Sentence {
         switch explanation.visibility {
         case .visible:
             let count = explanation.operations.count
             let waits = count == 1 ? "1 operation on it is not pushed" : "\(count) operations on it are not pushed"
-            return "\(address) exists; " + (count == 0 ? "it has no pending changes." : waits + ".")
-        case .hidden(let absence, let gone): return "\(address) is not visible: " + sentence(absence, gone)
+            return "\(address) exists; " + "\(count == 0 ? "it has no pending changes." : waits + ".")"
+        case .hidden(let absence, let gone): return "\(address) is not visible: \(sentence(absence, gone))"
         case .unknown:
             let meant = near.first.map { "Did you mean \($0)?" }
-            return "The history has no row \(address). " + (meant ?? unknownReason)
+            return "The history has no row \(address). \(meant ?? unknownReason)"
         }
     }
 
@@ -53,7 +53,7 @@ extension WhyReport {
             : "It was never inserted here, and no pull received it (queries: \(queries.joined(separator: ", ")))."
     }
 
-    private func sentence(_ absence: RowExplanation.Absence, _ gone: Disappearance) -> String {
+    private func sentence(_ absence: RowExplanation.Absence, _ gone: Disappearance) -> Sentence {
         let first = moment(gone.first)
         let latest = moment(gone.latest)
         switch absence {
@@ -79,7 +79,7 @@ extension WhyReport {
 
     // MARK: Values
 
-    private func sentence(_ field: RowExplanation.Field) -> String {
+    private func sentence(_ field: RowExplanation.Field) -> Sentence {
         let origin = field.origin
         let occasion = Occasion(event: origin.event.rawValue, time: origin.time, provenance: origin.provenance)
         let value = style.cut(JSONValue(origin.value, redacts: redacts).text, to: 60)
@@ -92,14 +92,14 @@ extension WhyReport {
         return "\(origin.field) is \(value): \(by(occasion)) \(moment(occasion)).\(standing)"
     }
 
-    private func by(_ occasion: Occasion) -> String {
+    private func by(_ occasion: Occasion) -> Sentence {
         switch occasion.provenance {
         case .transaction: "this app wrote it"
         case .pull: "\(pull(occasion.provenance)) received it"
         case .push(_, let status): "the server answered \(status) to a push"
         case .resolution(let choice, let policy):
-            "a conflict was decided (\(choice), " + (policy.map { "by the policy \($0))" } ?? "by the app)")
-        case .undo(let event): "it is visible again since @\(event) was undone"
+            "a conflict was decided (\(choice), \(policy.map { "by the policy \($0)" } ?? "by the app"))"
+        case .undo(let event): "it is visible again since \(event: event.rawValue) was undone"
         case .purge: "a purge kept it"
         case .discard: "it is visible again since the pending changes were dropped"
         case .migration(let version): "the migration to schema \(version) set it"
@@ -112,44 +112,43 @@ extension WhyReport {
         return "a pull (\(queryID))"
     }
 
-    private func moment(_ occasion: Occasion) -> String {
+    private func moment(_ occasion: Occasion) -> Sentence {
         if occasion.provenance == .beginning { return "before the retained history begins" }
         let time = WallTime(rawValue: occasion.time)
-        return "at @\(occasion.event), \(style.isForPeople ? time.humanText : time.text)"
+        return "at \(event: occasion.event), \(time, as: style.isForPeople ? time.humanText : time.text)"
     }
 
     // MARK: Operations
 
-    private func sentences(_ waiting: RowExplanation.Waiting) -> [String] {
+    private func sentences(_ waiting: RowExplanation.Waiting) -> [Sentence] {
         let operation = waiting.operation
         let collapsed = made.first { $0.operation.position == operation.position }
         var head = "~\(waiting.number), \(operation.kind == .delete ? "a" : "an") \(operation.kind)"
         if let fields = collapsed?.fields, !fields.isEmpty { head += " of \(fields.joined(separator: ", "))" }
-        var all = ["\(head), is not pushed: \(sentence(waiting.obstacle))"]
+        var all: [Sentence] = ["\(head), is not pushed: \(sentence(waiting.obstacle))"]
         if let changes = collapsed?.changes, changes.count > 1 {
-            all.append(
-                "It is made of \(changes.count) changes: "
-                    + changes.map { "@\($0.position.event) (\($0.rule))" }.joined(separator: ", ") + ".")
+            let list = changes.map { change -> Sentence in "\(event: change.position.event) (\(change.rule))" }
+            all.append("It is made of \(changes.count) changes: \(list.joined(separator: ", ")).")
         }
         return all
     }
 
-    private func sentence(_ obstacle: RowExplanation.Obstacle) -> String {
+    private func sentence(_ obstacle: RowExplanation.Obstacle) -> Sentence {
         switch obstacle {
         case .none: return "no push has run since it was made."
         case .underWay: return "it is being sent now."
         case .unanswered:
-            let sent = explanation.attempt.map { " at @\($0.sent)" } ?? ""
+            let sent = explanation.attempt.map { attempt -> Sentence in " at \(event: attempt.sent)" } ?? ""
             return "it was sent\(sent), and no answer was recorded. The server may have it."
         case .notReceived(0): return "the last push could not reach the server."
         case .notReceived(let status): return "the server answered \(status), and the push stopped."
         case .failing(let times, let works):
             let pushes = times == 1 ? "the last push" : "\(times) pushes in a row"
-            return "the server answered 500 to every attempt of \(pushes)"
-                + (works ? ", while it answered other requests." : ".")
+            let others = works ? ", while it answered other requests" : ""
+            return "the server answered 500 to every attempt of \(pushes)\(others)."
         case .held: return "it is held until the row is released."
         case .after(let number): return "it waits for ~\(number), which is on the same row."
-        case .waits(let conflict): return conflict.sentence
+        case .waits(let conflict): return "\(conflict.sentence)"
         }
     }
 

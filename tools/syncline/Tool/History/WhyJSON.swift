@@ -24,7 +24,7 @@ extension WhyReport {
             },
             "near": .array(near.map(JSONValue.string)),
             "next": .array(next.map { ["command": .string($0.command), "effect": .string($0.effect)] }),
-            "sentences": .array(sentences.map(JSONValue.string)),
+            "sentences": .array(sentences.map { .string($0.text) }),
         ])
     }
 

@@ -13,10 +13,12 @@ extension StudioData {
         try states.read(at: event) { state in
             let view = StoreView(
                 reader: state.reader, through: state.through, totals: state.totals, storage: states.storage)
-            let style = TextStyle(isForPeople: false, hasColour: false)
+            // It cuts off long values.
+            let style = TextStyle(isForPeople: true, hasColour: false)
             var why = JSONValue.null
             let story = try RowStory(row, states.storage, limit: StudioData.limit, pausingAt: state.through) { blame in
-                why = try WhyReport((row.table, row.id), nil, blame, view, redacts: false, style).json
+                let report = try WhyReport((row.table, row.id), nil, blame, view, redacts: false, style)
+                why = report.json.adding(["parts": .array(report.sentences.map(\.json))])
             }
             let entry = try state.reader.entry(row.table, row.id)
             return [
@@ -41,6 +43,19 @@ extension StateReader {
     }
 }
 
+extension JSONValue {
+    /// Its strings cut off at a length. The page shows whole values only of the row itself, not of each event of its story.
+    fileprivate func shortened(to length: Int) -> JSONValue {
+        switch self {
+        case .string(let text) where text.utf8.count > length:
+            .string(text.prefix(length) + "… (\(text.utf8.count) bytes)")
+        case .array(let elements): .array(elements.map { $0.shortened(to: length) })
+        case .object(let members): .object(members.map { .init(key: $0.key, value: $0.value.shortened(to: length)) })
+        default: self
+        }
+    }
+}
+
 /// The events that changed a row, with what the row's share of the log says of a moment on the way.
 private struct RowStory {
     struct Step {
@@ -50,7 +65,7 @@ private struct RowStory {
         var json: JSONValue {
             [
                 "n": .number(event.number), "time": .number(event.event.time), "kind": .string(event.event.cause),
-                "what": .string(event.line), "difference": difference.json(),
+                "what": .string(event.line), "difference": difference.json().shortened(to: 4000),
             ]
         }
     }

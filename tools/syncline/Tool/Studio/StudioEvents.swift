@@ -90,7 +90,10 @@ final class StudioEvents: Sendable {
     }
 
     /// The last event up to a time.
-    func event(at time: Int64) -> UInt64 { content.withLock { max($0.index.first, $0.index.event(at: time)) } }
+    func event(at time: Int64) throws -> UInt64 {
+        if let first = times?.first, time < first { throw Moment.before((index.first, first)) }
+        return content.withLock { max($0.index.first, $0.index.event(at: time)) }
+    }
 
     /// The index as far as it has been read.
     var index: StudioIndex { content.withLock { $0.index } }

@@ -79,7 +79,7 @@ final class StudioService: Sendable {
         case "/api/requests": try data.syncs.requests(query.count("session") ?? 0)
         case "/api/charts": try data.chart()
         case "/api/find": try data.find(query.text("text"), at: query.number("at"))
-        case "/api/moment": ["event": .number(data.events.event(at: query.signed("time") ?? 0))]
+        case "/api/moment": ["event": .number(try data.events.event(at: query.signed("time") ?? 0))]
         case "/api/time": ["time": data.events.time(of: query.number("n") ?? 1).map { .number($0) } ?? .null]
         default: nil
         }
