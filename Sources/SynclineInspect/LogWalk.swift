@@ -34,7 +34,13 @@ struct LogWalk {
             waiting = waiting.drop { ($0.position ?? .start) < start }
         }
         for index in indices {
-            try walk(index, frame: frame, damage: damage)
+            do {
+                try walk(index, frame: frame, damage: damage)
+            } catch let error as LogError where error.isNotFound {
+                // A segment that was removed since with the history before it is no damage.
+                let first = try inspection.catalog().segments.first?.ordinal ?? 0
+                guard catalog.segments[index].ordinal < first else { throw error }
+            }
         }
         if indices.upperBound == catalog.segments.count {
             while let next = waiting.popFirst() { try damage(next) }

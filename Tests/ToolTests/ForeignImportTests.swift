@@ -34,6 +34,13 @@ import Testing
         #expect(sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK)
     }
 
+    @Test func `a pipe is refused instead of waited for`() async throws {
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let refused = await Call.tool(words: ["import", pipe, "--from", "datasync", "-s", store])
+        #expect(refused.exit == .failed && refused.errors.contains("is not a regular file"), "\(refused.errors)")
+    }
+
     private func call(_ words: String...) async -> Call {
         await Call.tool(words: ["import", file, "--from", "datasync", "-s", store] + words)
     }

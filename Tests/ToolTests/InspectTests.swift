@@ -1,11 +1,33 @@
 // The output of read commands about a fixed log: for people, for pipes, for programs.
 
 import SegmentLog
+import SynclineInspect
 import Testing
 
 @testable import SynclineTool
 
 @Suite struct InspectTests {
+    @Test func `frames of segments that are removed during the list are left out`() throws {
+        let log = try TestLog()
+        let storage = POSIXStorage(directory: log.path)
+        let inspection = LogInspection(storage)
+        let segments = try inspection.catalog().segments
+        #expect(segments.count == 2)
+        var shown: Set<UInt64> = []
+        try inspection.frames(FrameSelection()) { found in
+            guard case .item(let frame) = found else { return }
+            // Both files go, and a later one begins the log.
+            if shown.isEmpty {
+                let later = FileName.segment(ordinal: 9, first: SequenceNumber(rawValue: 99))
+                let bytes = try WholeFile(segments[1].name, in: storage).read() ?? []
+                try WholeFile(later, in: storage).replace(with: bytes)
+                for segment in segments { try storage.remove(segment.name) }
+            }
+            shown.insert(frame.summary.position.segment)
+        }
+        #expect(shown == [1])
+    }
+
     @Test func `the summary is a page`() async throws {
         let call = await Call.tool("inspect", on: try TestLog())
         #expect(call.exit == .done && call.errors == "")

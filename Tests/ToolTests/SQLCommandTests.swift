@@ -1,5 +1,6 @@
 // `sql` and `mirror`.
 
+import CSQLite
 import ChildProcesses
 import Foundation
 import SegmentLog
@@ -89,6 +90,112 @@ import Testing
         try writer.close()
         let again = await Call.tool("mirror", path, on: log)
         #expect(again.exit == .done && again.output == "\(path) is at @23\n", "\(again.output)\(again.errors)")
+    }
+
+    private func batch(_ event: [UInt8]) -> RecordBatch {
+        var batch = RecordBatch()
+        batch.append(event)
+        return batch
+    }
+
+    /// The strings of a column of a file.
+    private func strings(_ statement: String, _ path: String) -> [String] {
+        var handle: OpaquePointer?
+        var prepared: OpaquePointer?
+        var found: [String] = []
+        #expect(sqlite3_open(path, &handle) == SQLITE_OK)
+        #expect(sqlite3_prepare_v2(handle, statement, -1, &prepared, nil) == SQLITE_OK)
+        while sqlite3_step(prepared) == SQLITE_ROW { found.append(String(cString: sqlite3_column_text(prepared, 0))) }
+        sqlite3_finalize(prepared)
+        sqlite3_close_v2(handle)
+        return found
+    }
+
+    /// Runs something when the first line is written, before the command continues.
+    private final class PausingSink: Sink {
+        let inner = MemorySink()
+        private var body: (() throws -> Void)?
+        private let ended: (String) -> Bool
+        private let interrupt: Interrupt
+
+        init(_ interrupt: Interrupt, until ended: @escaping (String) -> Bool, _ body: @escaping () throws -> Void) {
+            (self.interrupt, self.ended, self.body) = (interrupt, ended, body)
+        }
+
+        func write(bytes: [UInt8]) throws {
+            try inner.write(bytes: bytes)
+            if let body, bytes.contains(0x0a) {
+                self.body = nil
+                try body()
+            }
+            if ended(inner.text) { interrupt.set() }
+        }
+
+        func flush() {}
+        var isClosed: Bool { false }
+    }
+
+    @Test func `mirror -f begins again if the writer removes history that was not read yet`() async throws {
+        let log = try TestLog(empty: ())
+        let files = FileManager.default
+        #expect(await Call.tool("init", on: log).exit == .done)
+        #expect(await Call.tool("config", "retention", "1 events", on: log).exit == .done)
+        #expect(await Call.tool("insert", "t", #"{"id":"a"}"#, on: log).exit == .done)
+        // The same store later: the events after the first ones are gone.
+        let (now, later) = (log.folder.path + "/now", log.folder.path + "/later")
+        try files.copyItem(atPath: log.path, toPath: now)
+        for number in 0..<4 {
+            #expect(await Call.tool("insert", "t", "{\"id\":\"\(number)\"}", on: log).exit == .done)
+        }
+        #expect(await Call.tool("purge", "t", "--force", on: log).exit == .done)
+        for _ in 0..<2 { #expect(await Call.tool("compact", on: log).exit == .done) }
+        #expect(await Call.tool("insert", "t", #"{"id":"last"}"#, on: log).exit == .done)
+        #expect(await Call.tool("compact", on: log).exit == .done)
+        try files.moveItem(atPath: log.path, toPath: later)
+        try files.moveItem(atPath: now, toPath: log.path)
+        let interrupt = Interrupt()
+        let path = log.path
+        let mirror = log.folder.path + "/mirror.sqlite"
+        let sink = PausingSink(interrupt, until: { $0.split(separator: "\n").count == 2 }) {
+            for name in try files.contentsOfDirectory(atPath: path) { try files.removeItem(atPath: path + "/" + name) }
+            for name in try files.contentsOfDirectory(atPath: later) {
+                try files.copyItem(atPath: later + "/" + name, toPath: path + "/" + name)
+            }
+        }
+        let errors = MemorySink()
+        let host = Host(
+            environment: Environment(
+                variables: ["SYNCLINE_STORE": path], directory: "/", outputIsTerminal: false, errorsAreTerminal: false,
+                width: 80),
+            output: sink, errors: errors, input: MemoryLines(""), clock: log.clock, interrupt: interrupt)
+        let exit = await Tool(host).run(["mirror", mirror, "-f", "--jsonl"])
+        #expect(exit == .done, "\(errors.text)")
+        let rows = await Call.tool("sql", "select id from t", "--jsonl", on: log)
+        #expect(rows.output == "{\"id\":\"last\"}\n")
+        #expect(strings("select id from t", mirror) == ["last"])
+    }
+
+    @Test func `very many tables are no burden for a statement`() async throws {
+        let log = try TestLog(empty: ())
+        let writer = try log.open()
+        let changes = (0..<5000).map { LocalChange(kind: .insert, table: "t\($0)", id: "a") }
+        try writer.append(batch(Event(time: 0, .local(LocalTransaction(changes, isGrouped: true))).bytes))
+        try writer.append(
+            batch(
+                Event(
+                    time: 0,
+                    .local(LocalTransaction([LocalChange(kind: .insert, table: "t7", id: "b")], isGrouped: false))
+                ).bytes))
+        try writer.close()
+        let count =
+            "select (select count(*) from T7) as a, (select count(*) from \"t7@1\") as b, (select count(*) from t4999) as c"
+        #expect(await Call.tool("sql", count, "--jsonl", on: log).output == "{\"a\":2,\"b\":1,\"c\":1}\n")
+        let unknown = await Call.tool("sql", "select * from t5000", on: log)
+        #expect(unknown.exit != .done && unknown.errors.contains("there is no table"), "\(unknown.errors)")
+        let list = await Call.tool("inspect", "tables", "--jsonl", on: log)
+        #expect(list.output.split(separator: "\n").count == 5000)
+        let mirror = await Call.tool("mirror", log.folder.path + "/mirror.sqlite", on: log)
+        #expect(mirror.exit == .done, "\(mirror.errors)")
     }
 
     @Test func `mirror makes a file of every name, and refuses no name`() async throws {

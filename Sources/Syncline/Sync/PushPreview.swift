@@ -31,26 +31,43 @@ extension PushPreview {
     package init(
         _ reader: StateReader, tables: Set<String>? = nil, rowsOnTheirWay: Set<[UInt8]> = []
     ) throws(SyncError) {
-        let (plan, codec, names) = try mapErrors { () throws(StateError) in
+        let plan = try mapErrors { () throws(StateError) in
             var plan = try PushPlan(reader).operations
             plan.mark(onTheirWay: rowsOnTheirWay)
-            return (
-                plan.filter { tables?.contains($0.table) ?? true }, WireCodec(try reader.serverProtocol),
-                NameTranslation(try reader.declaration)
-            )
+            return plan.filter { tables?.contains($0.table) ?? true }
         }
+        let outlook = try RequestOutlook(reader)
         let items = PushMachine(plan, ids: .exact, PushOptions()).items
         report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
-        requests = []
-        foreseen = []
-        for operation in plan {
-            let write = try mapErrors { () throws(StateError) in
-                foreseen.append(try reader.foreseenConflict(of: operation))
-                return try reader.preview(operation, for: codec.serverProtocol)
-            }
-            requests.append(
-                write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } })
+        requests = try plan.map { operation throws(SyncError) in try outlook.request(operation) }
+        foreseen = try plan.map { operation throws(SyncError) in try outlook.conflict(operation) }
+    }
+}
+
+/// What each operation of a plan will send and meet, one at a time.
+package struct RequestOutlook {
+    private let reader: StateReader
+    private let codec: WireCodec
+    private let names: NameTranslation
+
+    package init(_ reader: StateReader) throws(SyncError) {
+        self.reader = reader
+        (codec, names) = try mapErrors { () throws(StateError) in
+            (WireCodec(try reader.serverProtocol), NameTranslation(try reader.declaration))
         }
+    }
+
+    /// The request of an operation; nil if it, or one before it on the same row, awaits a decision.
+    package func request(_ operation: PlannedOperation) throws(SyncError) -> PushPreview.Request? {
+        let write = try mapErrors { () throws(StateError) in
+            try reader.preview(operation, for: codec.serverProtocol)
+        }
+        return write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } }
+    }
+
+    /// The conflict that it will meet as far as the store knows the server's row.
+    package func conflict(_ operation: PlannedOperation) throws(SyncError) -> ForeseenConflict? {
+        try mapErrors { () throws(StateError) in try reader.foreseenConflict(of: operation) }
     }
 }
 

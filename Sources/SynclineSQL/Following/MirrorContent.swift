@@ -24,6 +24,8 @@ private final class MirrorWriter: FileWriter {
     private let ids: IDComparison
     /// Nil until they are read from the file.
     private var known: [ExactString: Table]?
+    /// The names of its tables in SQL, in lower case.
+    private var taken: Set<String> = []
     private static let reserved = ["syncline_stamp", "syncline_columns"]
     private static let indexPrefix = "syncline_index "
 
@@ -41,6 +43,7 @@ private final class MirrorWriter: FileWriter {
         for table in try tables().values { try file.run("DROP TABLE IF EXISTS \(SQLName.quoted(table.name))") }
         try file.run("DELETE FROM syncline_columns")
         known = [:]
+        taken = Set(MirrorWriter.reserved)
     }
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
@@ -119,15 +122,15 @@ private final class MirrorWriter: FileWriter {
             tables[ExactString(table), default: Table(name: name)].columns[ExactString(column)] = columnName
         }
         known = tables
+        taken = Set(MirrorWriter.reserved + tables.values.map { $0.name.lowercased() })
         return tables
     }
 
     /// The table for a table of the store, made if it is missing.
     private func table(_ stored: String) throws(FileFailure) -> Table {
-        let tables = try tables()
-        if let table = tables[ExactString(stored)] { return table }
-        let taken = MirrorWriter.reserved + tables.values.map(\.name)
-        let name = SQLName.tables([stored], besides: taken)[0]
+        if let table = try tables()[ExactString(stored)] { return table }
+        let name = SQLName.table(stored, besides: taken)
+        taken.insert(name.lowercased())
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation))")
         let table = Table(name: name, columns: [ExactString("id"): "id"])

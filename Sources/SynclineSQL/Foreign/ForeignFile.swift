@@ -43,9 +43,13 @@ final class ForeignFile {
 
     /// Copies the file with its companions into a folder that only this user can read.
     private static func copy(_ path: String) throws(SyncError) -> String {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
             throw SyncError(.ioError, "there is no file \(path)", hint: "Check the path.")
+        }
+        // A pipe has no end while its writer waits.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SyncError(.ioError, "\(path) is not a regular file", hint: "Give the path of a database file.")
         }
         let folder = try makeFolder()
         do {

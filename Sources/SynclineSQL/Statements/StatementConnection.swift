@@ -27,7 +27,7 @@ final class StatementConnection {
         self.pool = pool
         catalog = try TableCatalog(source)
         database = if let kept = pool?.take() { kept } else { try EmptyDatabase() }
-        database.begin(self, catalog.names)
+        database.begin(self, catalog.offeredNames)
     }
 
     deinit {
@@ -82,9 +82,9 @@ final class StatementConnection {
             var statement: OpaquePointer?
             let (code, rest) = StatementConnection.prepare(handle, text, &statement)
             if code == SQLITE_OK { return try checked(statement, rest) }
-            // A table at another moment is offered when it is asked for.
+            // A table at another moment, or one of very many, is offered when it is asked for.
             let message = String(cString: sqlite3_errmsg(handle))
-            guard let name = message.rest(after: "no such table: "), try offerMoment(name) else { throw error(code) }
+            guard let name = message.rest(after: "no such table: "), try offer(name) else { throw error(code) }
         }
     }
 
@@ -127,9 +127,14 @@ final class StatementConnection {
         return code != SQLITE_OK || statement != nil
     }
 
-    /// Offers a table of another moment. Returns false if the name is not one, or is offered already.
-    private func offerMoment(_ name: String) throws(SyncError) -> Bool {
+    /// Offers a table, perhaps of another moment. Returns false if there is none with this name, or if it is offered already.
+    private func offer(_ name: String) throws(SyncError) -> Bool {
         let name = name.rest(after: "main.") ?? name
+        if catalog.has(name) {
+            if database.offers(name) { return false }
+            database.offer(name)
+            return true
+        }
         guard let (bare, event) = StatementConnection.moment(name), !database.offers(name) else { return false }
         let catalog = try catalog(at: event)
         guard catalog.has(bare) else { throw catalog.unknown(bare) }

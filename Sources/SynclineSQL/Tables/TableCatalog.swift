@@ -7,16 +7,26 @@ final class TableCatalog {
     let source: SQLSource
     /// The store's tables, by their names in SQL.
     let storeTables: [(name: String, stored: String)]
+    /// The same, by their names in SQL in lower case.
+    private let stored: [String: String]
     /// The tables that statements used, by their names in SQL in lower case.
     private(set) var used: [String: VirtualTable] = [:]
 
     init(_ source: SQLSource) throws(SyncError) {
         self.source = source
         storeTables = try mapErrors(source.tables)
+        stored = Dictionary(storeTables.map { ($0.name.lowercased(), $0.stored) }) { first, _ in first }
     }
 
     /// All names, in SQL.
     var names: [String] { storeTables.map(\.name) + SystemTable.allCases.map(\.rawValue) }
+
+    /// The names that a database has from the start. Of very many tables, each is added when a statement names it.
+    var offeredNames: [String] {
+        storeTables.count <= TableCatalog.offerLimit ? names : SystemTable.allCases.map(\.rawValue)
+    }
+
+    private static let offerLimit = 2000
 
     /// Whether there is a table with a name in SQL.
     func has(_ name: String) -> Bool { stored(name) != nil || SystemTable(rawValue: name.lowercased()) != nil }
@@ -41,10 +51,7 @@ final class TableCatalog {
     }
 
     /// The table of the store that has a name in SQL.
-    func stored(_ name: String) -> String? {
-        let key = name.lowercased()
-        return storeTables.first { $0.name.lowercased() == key }?.stored
-    }
+    func stored(_ name: String) -> String? { stored[name.lowercased()] }
 
     /// The error for a table that does not exist.
     func unknown(_ name: String) -> SyncError {

@@ -19,6 +19,14 @@ package enum SQLName {
         return names.compactMap { isReserved($0) ? changedNames.popFirst() : keptNames.popFirst() }
     }
 
+    /// What one more table is called in SQL.
+    /// - Parameter taken: The names of the others, in lower case.
+    static func table(_ stored: String, besides taken: Set<String>) -> String {
+        var name = isReserved(stored) ? "_" + stored : stored
+        while taken.contains(name.lowercased()) { name += "_" }
+        return name
+    }
+
     /// Whether SQLite keeps a table's name for itself.
     static func isReserved(_ table: String) -> Bool { table.lowercased().utf8.starts(with: "sqlite_".utf8) }
 

@@ -1,6 +1,7 @@
 // `inspect frames`: the frames in the files of the log, with damage at its place.
 
 import SegmentLog
+import Syncline
 import SynclineInspect
 
 extension InspectCommand {
@@ -42,6 +43,8 @@ extension InspectCommand {
         let selection = FrameSelection(segment: try arguments.number("segment"), address: address)
         let limit = try arguments.number("limit").map(Int.init)
         let inspection = LogInspection(try context.storage(arguments))
+        let claim = HistoryReading.claim(inspection.storage)
+        defer { claim?.release() }
         let style = context.output.style
         var list = try ListWriter(
             context.output,

@@ -4,6 +4,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 enum InspectStoreCommands {
@@ -41,8 +42,8 @@ enum InspectStoreCommands {
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         let declaration = try reader.declaration
-        let operations = try PushPlan(reader).operations
-        let cursors = try reader.cursors()
+        let operations = Dictionary(grouping: try PushPlan(reader).operations) { ExactString($0.table) }
+        let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
         let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? [])
         var list = try ListWriter(
             context.output,
@@ -53,9 +54,9 @@ enum InspectStoreCommands {
         let style = context.output.style
         for name in names.sorted() {
             let rows = try reader.count(RowQuery(table: name))
-            let own = operations.filter { $0.table == name }
+            let own = operations[ExactString(name)] ?? []
             let waiting = own.count { $0.state == .conflict || $0.state == .parked }
-            let positions = cursors.count { $0.table == name }
+            let positions = cursors[ExactString(name)]?.count ?? 0
             let columns = try reader.columns(of: name)
             let local = declaration?.localColumns(of: name) ?? []
             try list.row(

@@ -32,7 +32,7 @@ enum StatsCommand {
         let storage = try context.storage(arguments)
         let opened = await context.host.session?.opened
         let stats = try context.whileReading("reading") {
-            try StoreStats(view, EventReading(storage, context), opened: opened)
+            try HistoryReading.run(storage) { try StoreStats(view, EventReading(storage, context), opened: opened) }
         }
         if arguments.flag("prometheus") {
             for line in stats.prometheus { try context.output.line(line) }

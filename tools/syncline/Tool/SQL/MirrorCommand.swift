@@ -44,12 +44,29 @@ enum MirrorCommand {
 
     private static func line(_ path: String, _ event: UInt64) -> String { "\(escaped(path)) is at @\(event)" }
 
-    /// Updates the file now and after each event. The state stays in memory, and only new events are read.
+    /// Updates the file now and after each event, until interrupted.
     private nonisolated(nonsending) static func follow(
         _ file: MirrorFile, _ path: String, _ storage: any LogStorage, _ context: Context
     ) async throws {
-        let projector = try context.load(storage, through: nil)
+        try context.output.beginList()
         var last: UInt64 = 0
+        while true {
+            let first = try EventWalk(storage).first
+            do {
+                try await follow(file, path, storage, context, &last)
+                return try context.output.endList()
+            } catch {
+                // The writer has removed history that was not read here yet: begin again with the newest state.
+                guard ToolError(error)?.code == "collected", try EventWalk(storage).first > first else { throw error }
+            }
+        }
+    }
+
+    /// The state stays in memory, and only new events are read.
+    private nonisolated(nonsending) static func follow(
+        _ file: MirrorFile, _ path: String, _ storage: any LogStorage, _ context: Context, _ last: inout UInt64
+    ) async throws {
+        let projector = try context.load(storage, through: nil)
         func update() throws {
             let reader = projector.reader(of: projector.store.endCommit())
             let event = try file.update(to: SQLSource(reader, event: projector.through, storage))
@@ -59,13 +76,11 @@ enum MirrorCommand {
             try context.output.element(json(path, event))
             try context.output.line(line(path, event))
         }
-        try context.output.beginList()
         try update()
         try await context.follow(storage, from: projector.through + 1) { _ in
         } caughtUp: {
             try StateLoader(storage).update(projector)
             try update()
         }
-        try context.output.endList()
     }
 }

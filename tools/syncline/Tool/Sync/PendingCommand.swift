@@ -36,13 +36,13 @@ enum PendingCommand {
         let plan = try PushPlan(reader)
         var operations = plan.operations
         operations.mark(onTheirWay: view.rowsOnTheirWay)
-        let preview = try PushPreview(reader, rowsOnTheirWay: view.rowsOnTheirWay)
+        let outlook = try RequestOutlook(reader)
         var list = try ListWriter(
             context.output, ["ADDRESS", "KIND", "STATE", "ROW", "FIELDS", Column("BYTES", .right), "EXPECT"])
         for (index, operation) in operations.enumerated() {
             let fields = try PushPlan.fields(of: operation, reader)
-            let size = preview.requests[index]?.size
-            let expected = preview.foreseen[index]?.rawValue
+            let size = try outlook.request(operation)?.size
+            let expected = try outlook.conflict(operation)?.rawValue
             try list.row(
                 [
                     Cell("~\(index + 1)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
@@ -69,7 +69,8 @@ enum PendingCommand {
                 ])
         }
         try list.finish()
-        let (sent, waiting) = (plan.toPush.count, operations.count - plan.toPush.count)
+        let sent = plan.toPush.count
+        let waiting = operations.count - sent
         if waiting > 0, context.output.form.isText {
             context.narration.say("\(sent) to push, \(waiting) waiting for a decision or a release")
         }
