@@ -37,7 +37,7 @@ struct LogWalk {
             do {
                 try walk(index, frame: frame, damage: damage)
             } catch let error as LogError where error.isNotFound {
-                // A segment that was removed since with the history before it is no damage.
+                // Not damage, if it was removed since with the history before it.
                 let first = try inspection.catalog().segments.first?.ordinal ?? 0
                 guard catalog.segments[index].ordinal < first else { throw error }
             }

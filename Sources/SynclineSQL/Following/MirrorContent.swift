@@ -1,5 +1,5 @@
 // The file of a mirror: an ordinary table for each table of the store, with a column for each column that a row had since
-// the file was made, and an index for each index of the store.
+// the file was made, as far as SQLite has room, and an index for each index of the store.
 
 import SynclineCore
 import SynclineGround
@@ -14,10 +14,14 @@ struct MirrorContent: FileContent {
 private final class MirrorWriter: FileWriter {
     private struct Table {
         var name: String
-        /// The names of columns in SQL, by their names in the store.
-        var columns: [ExactString: String] = [:]
-        /// Statements that insert rows of a shape.
-        var inserts: [RowShape: String] = [:]
+        /// The names of columns in SQL, by their names in the store; nil for one for which there was no room.
+        var columns: [ExactString: String?] = [:]
+        /// Statements that insert rows of a shape, and whether they have all its columns.
+        var inserts: [RowShape: (text: String, isWhole: Bool)] = [:]
+
+        /// The names of the columns that it has.
+        var names: [String] { columns.values.compactMap { $0 } }
+        func has(_ column: String) -> Bool { (columns[ExactString(column)] ?? nil) != nil }
     }
 
     private let file: FileConnection
@@ -48,18 +52,20 @@ private final class MirrorWriter: FileWriter {
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
         var target = try self.table(table)
-        let insert: String
+        let insert: (text: String, isWhole: Bool)
         if let made = target.inserts[row.columns.shape] {
             insert = made
         } else {
             let names = try row.columns.columns.map { column throws(FileFailure) in
                 try name(of: column, in: table, &target)
             }
-            insert = MirrorWriter.insert(into: target.name, names)
+            insert = (MirrorWriter.insert(into: target.name, names.compactMap { $0 }), !names.contains(nil))
             target.inserts[row.columns.shape] = insert
             known?[ExactString(table)] = target
         }
-        try file.run(insert, [.string(row.id)] + row.columns.members.map(\.value))
+        let members = row.columns.members
+        let values = insert.isWhole ? members : members.filter { target.has($0.name) }
+        try file.run(insert.text, [.string(row.id)] + values.map(\.value))
     }
 
     func remove(_ id: String, of table: String) throws(FileFailure) {
@@ -81,7 +87,7 @@ private final class MirrorWriter: FileWriter {
             let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored.text) }
             for index in indexes {
                 // A column that no row has had yet is not in the file.
-                let columns = index.columns.compactMap { table.columns[ExactString($0)] }
+                let columns = index.columns.compactMap { table.columns[ExactString($0)] ?? nil }
                 if columns.isEmpty { continue }
                 let name = "\(MirrorWriter.indexPrefix)\(table.name)(\(columns.joined(separator: ", ")))"
                 let quoted = columns.map(SQLName.quoted).joined(separator: ", ")
@@ -116,10 +122,10 @@ private final class MirrorWriter: FileWriter {
         if let known { return known }
         var tables: [ExactString: Table] = [:]
         for row in try file.run("SELECT \"table\", \"column\", sql_table, sql_column FROM syncline_columns") {
-            guard case .string(let table) = row[0], case .string(let column) = row[1], case .string(let name) = row[2],
-                case .string(let columnName) = row[3]
+            guard case .string(let table) = row[0], case .string(let column) = row[1], case .string(let name) = row[2]
             else { continue }
-            tables[ExactString(table), default: Table(name: name)].columns[ExactString(column)] = columnName
+            let columnName: String? = if case .string(let text) = row[3] { text } else { nil }
+            tables[ExactString(table), default: Table(name: name)].columns[ExactString(column)] = .some(columnName)
         }
         known = tables
         taken = Set(MirrorWriter.reserved + tables.values.map { $0.name.lowercased() })
@@ -139,18 +145,25 @@ private final class MirrorWriter: FileWriter {
         return table
     }
 
-    /// The name of a column in SQL. The column is added if it is missing.
-    private func name(of column: String, in stored: String, _ table: inout Table) throws(FileFailure) -> String {
+    /// The name of a column in SQL. The column is added if it is missing; nil if there is no room for it.
+    private func name(of column: String, in stored: String, _ table: inout Table) throws(FileFailure) -> String? {
         if let name = table.columns[ExactString(column)] { return name }
-        let name = SQLName.unambiguous([column], besides: table.columns.values)[0]
+        let names = table.names
+        guard names.count < SQLName.columnLimit else {
+            try keep(stored, column, table.name, nil)
+            table.columns[ExactString(column)] = .some(nil)
+            return nil
+        }
+        let name = SQLName.unambiguous([column], besides: names)[0]
         try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))")
         try keep(stored, column, table.name, name)
         table.columns[ExactString(column)] = name
         return name
     }
 
-    private func keep(_ table: String, _ column: String, _ name: String, _ columnName: String) throws(FileFailure) {
+    private func keep(_ table: String, _ column: String, _ name: String, _ columnName: String?) throws(FileFailure) {
         try file.run(
-            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?)", [table, column, name, columnName].map(Value.string))
+            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?)",
+            [.string(table), .string(column), .string(name), columnName.map(Value.string) ?? .null])
     }
 }

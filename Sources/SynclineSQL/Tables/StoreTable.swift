@@ -7,8 +7,10 @@ import SynclineGround
 /// What SQL has to know of a table of the store.
 struct TableFacts {
     let outline: TableOutline
-    /// The names of its columns in the store, without the id.
+    /// The names of its columns in the store, without the id. Of very many, those that the store met first.
     let stored: [String]
+    /// The columns for which SQLite has no room.
+    let leftOut: [String]
     /// The names of the id and its columns in SQL.
     let columns: [String]
     /// The statement that declares it to SQLite.
@@ -19,8 +21,10 @@ struct TableFacts {
 
     init(_ reader: StateReader, _ table: String, _ outline: TableOutline) throws(StateError) {
         self.outline = outline
-        let stored = outline.columns.filter { !$0.hasSameBytes(as: "id") }
+        let all = outline.columns.filter { !$0.hasSameBytes(as: "id") }
+        let stored = Array(all.prefix(SQLName.columnLimit - 1))
         self.stored = stored
+        leftOut = Array(all.dropFirst(stored.count))
         columns = ["id"] + SQLName.unambiguous(stored, besides: ["id"])
         // Without row numbers, SQLite tells rows apart by the id.
         let rest = columns.dropFirst().map { ", " + SQLName.quoted($0) }.joined()
@@ -68,6 +72,7 @@ final class StoreTable: VirtualTable {
     private let source: SQLSource
     /// The names of its columns in the store, without the id.
     var stored: [String] { facts.stored }
+    var leftOut: [String] { facts.leftOut }
     var reader: StateReader { source.reader }
     private let facts: TableFacts
     /// What is known of it, which can become more while statements are planned.

@@ -64,6 +64,13 @@ final class TableCatalog {
     /// The error for a column that does not exist.
     func unknown(column: String) -> SyncError {
         let bare = column.split(separator: ".").last.map(String.init) ?? column
+        let tables = used.values.compactMap { $0 as? StoreTable }
+        if let wide = tables.first(where: { $0.leftOut.contains { $0.lowercased() == bare.lowercased() } }) {
+            return SyncError(
+                .invalidQuery,
+                "the column \"\(bare)\" is not one of the first \(SQLName.columnLimit - 1) of \"\(wide.name)\"",
+                hint: "SQLite has no room for more. A query or an export shows all columns.")
+        }
         let near = Suggestion.nearest(to: bare, in: Set(used.values.flatMap(\.columns)).sorted())
         return SyncError(
             .invalidQuery, "there is no column \"\(column)\"",

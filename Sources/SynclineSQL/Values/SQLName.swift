@@ -4,6 +4,9 @@ import SynclineCore
 import SynclineGround
 
 package enum SQLName {
+    /// How many columns SQLite gives a table at most, with the id.
+    static let columnLimit = 2000
+
     /// A name in double quotes.
     package static func quoted(_ text: String) -> String {
         text.quoted(by: "\"")
