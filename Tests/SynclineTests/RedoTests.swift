@@ -69,6 +69,17 @@ import Testing
         await #expect(throws: SyncError.self) { try await database.redo() }
     }
 
+    @Test func `a transaction that is too large to be kept ends what can be redone`() {
+        var undone = UndoneTransactions()
+        let change = UndoneTransactions.Change(table: "t", done: nil, undone: nil)
+        undone.push([change], made: 5)
+        #expect(undone.newest(made: 5)?.count == 1)
+        undone.push([], made: 5)
+        #expect(undone.newest(made: 5) == nil)
+        undone.push([change], made: 5)
+        #expect(undone.newest(made: 5)?.count == 1)
+    }
+
     @Test func `a redo keeps the columns that a pull has received meanwhile`() async throws {
         let pair = try await SyncPair(rows: [.item("a", ["text": "one", "note": "x"])])
         try await pair.pull()

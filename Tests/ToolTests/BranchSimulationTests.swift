@@ -111,7 +111,7 @@ private struct BranchWorld {
         (base, draft, undone) = (store, store, [])
     }
 
-    /// What is no change of a row is refused; an undo takes back only what the branch did.
+    /// Everything but a change of a row is refused; an undo takes back only what the branch did.
     private mutating func refuse() async throws {
         guard base != nil else {
             guard let id = store.keys.sorted().first else { return }

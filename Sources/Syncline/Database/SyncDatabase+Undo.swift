@@ -10,14 +10,17 @@ extension SyncDatabase {
     public func undo() async throws(SyncError) -> EventNumber {
         let (event, changes, made) = try await perform { engine throws(SyncError) in
             let reader = engine.reader
-            let found = try mapErrors { () throws(StateError) in
-                try UndoSearch.newest(reader, through: engine.projector.through)
+            let (found, count, tables) = try mapErrors { () throws(StateError) in
+                let found = try UndoSearch.newest(reader, through: engine.projector.through)
+                guard let event = found else { return (found, 0, Set<String>()) }
+                return (found, try reader.changes(of: event).count, try reader.tables(changedBy: event))
             }
             guard let event = found else {
                 throw SyncError(.operationNotFound, "there is nothing to undo")
             }
-            let rows = try mapErrors { () throws(StateError) in try reader.rows(changedBy: event) }
-            for row in rows { engine.touch(row.table) }
+            for table in tables { engine.touch(table) }
+            let isKept = count <= UndoneTransactions.limit
+            let rows = isKept ? try mapErrors { () throws(StateError) in try reader.rows(changedBy: event) } : []
             let before = try engine.values(of: rows)
             try engine.record(.undone(event: event))
             let after = try engine.values(of: rows)
@@ -49,8 +52,8 @@ extension SyncDatabase {
     /// Makes the changes of the newest undone transaction again, as a new transaction. Returns its event, or nil if
     /// the rows have these values already.
     ///
-    /// Undone transactions are kept in memory while the store is open, until the app makes another change. Columns that
-    /// the transaction did not change keep what a pull has received meanwhile.
+    /// Undone transactions of up to 100,000 changes are kept in memory while the store is open, until the app makes another
+    /// change. Columns that the transaction did not change keep what a pull has received meanwhile.
     @discardableResult
     @concurrent
     public func redo() async throws(SyncError) -> EventNumber? {
@@ -107,10 +110,13 @@ struct UndoneTransactions: Sendable {
     /// others.
     private var made: UInt64 = 0
 
+    /// A transaction with more changes is not kept, and neither are those that were undone before it.
+    static let limit = 100_000
+
     mutating func push(_ changes: [Change], made: UInt64) {
-        if made != self.made { transactions = [] }
+        if made != self.made || changes.isEmpty { transactions = [] }
         self.made = made
-        transactions.append(changes)
+        if !changes.isEmpty { transactions.append(changes) }
     }
 
     func newest(made: UInt64) -> [Change]? { made == self.made ? transactions.last : nil }

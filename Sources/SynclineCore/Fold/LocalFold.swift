@@ -140,12 +140,12 @@ package struct LocalFold {
     /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
     func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
         let positions = try StateReader(state.store.snapshot, state.shapes).changes(of: event)
-        var first: [[UInt8]: Position] = [:]
-        for position in positions.reversed() { first[try state.journal(position).entry.rowKey] = position }
         for position in positions.reversed() {
-            let changed = try state.journal(position).entry.rowKey
-            if let row, changed != row { continue }
-            try removeLast(position, settles: first[changed] == position)
+            let change = try state.journal(position).entry
+            if let row, change.rowKey != row { continue }
+            // The first change of the event to its row is the last to be removed.
+            let before = try change.previous(before: position)
+            try removeLast(position, settles: before.map { $0.event < event } ?? true)
             state.totals.cancelled += 1
         }
     }

@@ -10,34 +10,37 @@ package enum UndoSearch {
         // Looks backwards in growing steps, because usually the newest event qualifies.
         while end > first {
             let start = max(first, end > span ? end - span : 0)
-            var events: [(event: UInt64, changes: [JournalEntry])] = []
+            var events: [(event: UInt64, count: Int, isGrouped: Bool)] = []
             try reader.forEachChange(from: start) { position, change throws(StateError) in
                 if position.event >= end { return false }
                 if events.last?.event == position.event {
-                    events[events.count - 1].changes.append(change)
+                    events[events.count - 1].count += 1
                 } else {
-                    events.append((position.event, [change]))
+                    events.append((position.event, 1, change.isGrouped))
                 }
                 return true
             }
-            for (event, changes) in events.reversed() where try qualifies(event, changes, reader) { return event }
+            for (event, count, isGrouped) in events.reversed() {
+                guard try count == (isGrouped ? reader.groupCount(event) : 1) else { continue }
+                if try qualifies(event, reader) { return event }
+            }
             end = start
             span *= 2
         }
         return nil
     }
 
-    private static func qualifies(
-        _ event: UInt64, _ changes: [JournalEntry], _ reader: StateReader
-    ) throws(StateError) -> Bool {
-        let made = changes[0].isGrouped ? try reader.groupCount(event) : 1
-        guard made == changes.count else { return false }
-        for change in changes {
-            if change.isFrozen || change.isResolution { return false }
-            guard let pending = try reader.entry(key: change.rowKey)?.pending, pending.last.event == event else {
-                return false
+    /// Whether all changes of an event can be undone. They may be a million, so none is kept.
+    private static func qualifies(_ event: UInt64, _ reader: StateReader) throws(StateError) -> Bool {
+        var qualifies = true
+        try reader.forEachChange(from: event) { position, change throws(StateError) in
+            if position.event > event { return false }
+            qualifies = !change.isFrozen && !change.isResolution
+            if qualifies {
+                qualifies = try reader.entry(key: change.rowKey)?.pending.map { $0.last.event == event } ?? false
             }
+            return qualifies
         }
-        return true
+        return qualifies
     }
 }

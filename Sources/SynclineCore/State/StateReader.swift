@@ -143,6 +143,16 @@ package final class StateReader: Sendable {
         return rows
     }
 
+    /// The tables of the rows that a transaction's changes in the outbox concern.
+    package func tables(changedBy event: UInt64) throws(StateError) -> Set<String> {
+        var tables: Set<String> = []
+        try forEachChange(from: event) { position, change throws(StateError) in
+            if position.event == event { tables.insert(try RowKey(malformed: change.rowKey).table) }
+            return position.event <= event
+        }
+        return tables
+    }
+
     /// How many changes a transaction made; nil once one of them has left the outbox.
     func groupCount(_ event: UInt64) throws(StateError) -> Int? {
         var key = ByteWriter()
