@@ -48,12 +48,44 @@ package struct SalvageReading: Sendable {
         } else {
             catalog.head = nil
         }
+        let quarantined = try catalog.quarantinedCopies(in: storage)
         foreign = catalog.segments.filter { $0.header.map { $0.identity != identity } ?? false }.map(\.name)
         catalog.segments = SalvageReading.inOrder(
-            (catalog.segments + catalog.copies).filter { !foreign.contains($0.name) })
-        for (index, segment) in catalog.segments.enumerated() {
-            let next = catalog.segments.successor(of: index)?.header
-            try read(segment, of: storage, catalog, next?.ordinal == segment.ordinal + 1 ? next : nil, body)
+            (catalog.segments + catalog.copies + quarantined).filter { !foreign.contains($0.name) })
+        var rest = catalog.segments[...]
+        while let segment = rest.first {
+            let copies = rest.prefix { $0.ordinal == segment.ordinal && $0.first == segment.first }
+            rest = rest.dropFirst(copies.count)
+            let next = rest.first?.header
+            try read(copies, of: storage, catalog, next?.ordinal == segment.ordinal + 1 ? next : nil, body)
+        }
+    }
+
+    /// Reads a segment that may be there several times: what one of the files lacks, another may have.
+    private mutating func read(
+        _ copies: ArraySlice<LogCatalog.Segment>, of storage: any LogStorage, _ catalog: LogCatalog,
+        _ successor: SegmentHeader?, _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
+    ) throws(LogError) {
+        var found: [(segment: LogCatalog.Segment, range: SequenceRange)] = []
+        for var segment in copies {
+            segment.end = successor?.previousLength
+            if copies.count == 1 { return try read(segment, of: storage, catalog, successor, body) }
+            var alone = self
+            alone.whole = []
+            try alone.read(segment, of: storage, catalog, successor) { _, _, _ in }
+            attested = max(attested, alone.attested)
+            found += alone.whole.map { (segment, $0) }
+        }
+        while true {
+            // The one that continues soonest, and of several the longest.
+            let next = whole.last?.last.next ?? .first
+            found.removeAll { $0.range.last < next }
+            let order = found.indices.sorted { left, right in
+                let (first, second) = (found[left].range, found[right].range)
+                return (max(first.first, next), second.last) < (max(second.first, next), first.last)
+            }
+            guard let best = order.first.map({ found.remove(at: $0) }) else { return }
+            try read(best.segment, of: storage, catalog, successor, through: best.range.last, body)
         }
     }
 
@@ -73,7 +105,7 @@ package struct SalvageReading: Sendable {
         return best.identity
     }
 
-    /// Returns the segments in the order of their headers' numbers, each with the end that its successor records.
+    /// Returns the segments in the order of their headers' numbers.
     private static func inOrder(_ segments: [LogCatalog.Segment]) -> [LogCatalog.Segment] {
         var segments = segments
         for (index, segment) in segments.enumerated() {
@@ -81,10 +113,6 @@ package struct SalvageReading: Sendable {
             (segments[index].ordinal, segments[index].first) = (header.ordinal, header.sequence)
         }
         segments.sort { ($0.first, $0.ordinal, $0.name) < ($1.first, $1.ordinal, $1.name) }
-        for index in segments.indices {
-            let next = segments.successor(of: index)?.header
-            segments[index].end = next?.ordinal == segments[index].ordinal + 1 ? next?.previousLength : nil
-        }
         return segments
     }
 
@@ -119,6 +147,7 @@ package struct SalvageReading: Sendable {
 
     private mutating func read(
         _ segment: LogCatalog.Segment, of storage: any LogStorage, _ catalog: LogCatalog, _ successor: SegmentHeader?,
+        through last: SequenceNumber = SequenceNumber(rawValue: .max),
         _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
     ) throws(LogError) {
         let decoder = PayloadDecoder()
@@ -129,7 +158,7 @@ package struct SalvageReading: Sendable {
             reading.attested = max(reading.attested, found.header.durableThrough)
             let payload = decoder.payload(of: found.header, stored: found.stored)
             switch found.header.knownKind {
-            case .data, .fragment: try reading.take(found.header, payload, transaction, body)
+            case .data, .fragment: try reading.take(found.header, payload, transaction, through: last, body)
             default: break
             }
         } damage: { _ throws(LogError) in
@@ -140,14 +169,14 @@ package struct SalvageReading: Sendable {
 
     private mutating func take(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer?, _ transaction: Transaction,
-        _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
+        through last: SequenceNumber, _ body: (SequenceNumber, WallTime, RecordBatch) throws(LogError) -> Void
     ) throws(LogError) {
         let time = transaction.take(header, payload)
         guard header.flags.isDisjoint(with: .continuesInNext) else { return }
         defer { transaction.reset() }
         guard let time, transaction.isWhole else { return }
         let range = SequenceRange(first: transaction.first, count: UInt64(transaction.batch.count))
-        guard !range.isEmpty, range.first > whole.last?.last ?? .none else { return }
+        guard !range.isEmpty, range.first > whole.last?.last ?? .none, range.last <= last else { return }
         try body(range.first, time, transaction.batch)
         if let last = whole.last, last.last.next == range.first {
             whole[whole.count - 1].last = range.last

@@ -223,6 +223,19 @@ package struct LogCatalog: Sendable {
         }
     }
 
+    /// Copies of its segments that were moved into quarantine.
+    func quarantinedCopies(in storage: any LogStorage) throws(LogError) -> [Segment] {
+        var copies: [Segment] = []
+        for name in (try? storage.names(in: FileName.quarantine)) ?? [] where FileName.parseSegment(name) != nil {
+            var damage: [LogDamage] = []
+            let path = "\(FileName.quarantine)/\(name)"
+            let copy = try LogCatalog.readSegment(storage, path, 0, .none, &damage)
+            guard let header = copy.header, segments.contains(where: { $0.isNamed(by: header) }) else { continue }
+            copies.append(copy)
+        }
+        return copies
+    }
+
     /// Checks identities, numbers and names against headers, and each header against the one before.
     private mutating func checkOrder(_ storage: any LogStorage) throws(LogError) {
         for (index, segment) in segments.enumerated() {

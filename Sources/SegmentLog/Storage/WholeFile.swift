@@ -58,6 +58,18 @@ package struct WholeFile: Sendable {
 }
 
 extension LogStorage {
+    /// Copies a file into another storage. Its content is durable; its name is once the directory is.
+    package func copy(_ name: String, to other: any LogStorage, as target: String) throws(StorageError) {
+        let source = try openForReading(name)
+        defer { source.close() }
+        let copy = try other.openForWriting(target, create: true)
+        defer { copy.close() }
+        try source.forEachPiece(from: 0, to: try source.size()) { bytes, offset throws(StorageError) in
+            try copy.writeFully(bytes, at: offset)
+        }
+        try copy.sync(.durable)
+    }
+
     /// Writes a whole file under a temporary name, syncs it, and gives it its name, durably.
     package func publish(
         _ content: UnsafeRawBufferPointer, as name: String, creating creation: FileCreation = .ifMissing

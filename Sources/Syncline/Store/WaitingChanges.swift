@@ -67,7 +67,8 @@ package struct WaitingChanges: Hashable, Sendable {
         }
         for name in names {
             do throws(SyncError) {
-                guard var file = try TributaryFile(name, in: storage), file.identity == log else { continue }
+                // Of an identity that was recognised by the checksums of frames, only the seed is known.
+                guard var file = try TributaryFile(name, in: storage), file.identity.seed == log.seed else { continue }
                 _ = try file.transactions()
                 file.identity = identity
                 try mapErrors { () throws(LogError) in

@@ -222,6 +222,47 @@ extension Scenario {
             let damage = try LogCatalog(log.tree).damage
             try must(damage.contains { $0.reason.contains("first record") }, "\(damage)")
         },
+        Scenario("a segment is there twice, and each file lacks what the other one has") {
+            let log = try threeSegments()
+            let whole = try StoryLog.records(log.tree)
+            let copy = FileName.segment(ordinal: 9, first: SequenceNumber(rawValue: 1000))
+            log.tree.setContents(log.bytes, of: copy)
+            try must(try StoryLog.records(log.tree) == whole, "\(try StoryLog.records(log.tree))")
+            let damage = try LogVerification(log.tree).run().damage
+            try must(damage.map(\.file) == [copy] && damage[0].isRepairable, "\(damage)")
+            // The frame with the records of one file, and the frames after it of the other.
+            let frame = try log.dataFrames()[0].range
+            log.bytes[frame.lowerBound + 44] ^= 1
+            guard var other = log.tree.contents(of: copy) else { throw ScenarioFailure("no copy") }
+            other.removeSubrange(frame.upperBound...)
+            log.tree.setContents(other, of: copy)
+            for what in ["beside it", "in quarantine"] {
+                let fresh = MemoryStorage()
+                let salvage = try LogSalvage.copy(from: log.tree, to: fresh)
+                try must(salvage.lost.isEmpty && salvage.endIsKnown, "\(what): \(salvage)")
+                try must(try StoryLog.records(fresh) == whole, "\(what): \(try StoryLog.records(fresh))")
+                // A writer takes the copy out of the way.
+                _ = try StoryLog.open(log.tree)
+                try must(log.tree.contents(of: copy) == nil, "the copy is still there")
+            }
+        },
+        Scenario("the header of a segment is lost, and what HEAD said with it") {
+            let log = try threeSegments()
+            let whole = try StoryLog.records(log.tree)
+            for name in log.tree.allNames().files.filter({ $0.hasSuffix(".seg") }) {
+                let damaged = log.copy()
+                guard var bytes = log.tree.contents(of: name) else { throw ScenarioFailure("no \(name)") }
+                bytes[100] ^= 1
+                damaged.tree.setContents(bytes, of: name)
+                try must(try StoryLog.records(damaged.tree) == whole, "\(name) is not read")
+                try damaged.mustBeRefused(name)
+                guard var head = damaged.tree.contents(of: FileName.head) else { throw ScenarioFailure("no HEAD") }
+                head[48] ^= 1
+                damaged.tree.setContents(head, of: FileName.head)
+                let salvage = try LogSalvage.copy(from: damaged.tree, to: MemoryStorage())
+                try must(salvage.records == UInt64(whole.count) && !salvage.endIsKnown, "\(name): \(salvage)")
+            }
+        },
         Scenario("damage in the middle costs its own records and moves no other") {
             let log = try StoryLog { writer in
                 for number in 1...9 {

@@ -26,10 +26,13 @@ enum RepairCommand {
             `--at`) contains only events that lead to that state without a gap. If an event after the newest whole \
             checkpoint is lost, that is none: the new history begins with the state, and all earlier events, also the \
             readable ones after the gap, can be listed only in the damaged store. Then the next pull of each query \
-            starts from the beginning. The settings are kept, even if no checkpoint can be read. The token, the headers, the recorded traffic and changes of other processes that wait are \
-            copied, too; branches, and files with such changes that can't be read, are listed and stay where they are. \
-            If HEAD and all segment headers are lost, records are recognised by their checksums. If the log holds no \
-            events, every readable record is copied and keeps its number.
+            starts from the beginning. The settings are kept, even if no checkpoint can be read.
+            """,
+            """
+            The token, the headers, the recorded traffic, changes of other processes that wait, and whole branches are \
+            copied, too. Files with such changes that can't be read, and damaged branches, are listed and stay where \
+            they are. If HEAD and all segment headers are lost, records are recognised by their checksums. If the log \
+            holds no events, every readable record is copied and keeps its number.
             """,
         ],
         options: [

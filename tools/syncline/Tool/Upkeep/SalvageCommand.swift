@@ -16,8 +16,7 @@ struct SalvageCommand {
     private var lost: [SequenceRange] = []
     private var leftOut: [SequenceRange] = []
     private var foreign: [String] = []
-    /// Branches, which stay in the damaged store.
-    private let branches: [String]
+    private var branches = BranchRescue()
     /// The files with changes of other processes: copied, or unreadable.
     private var waiting = WaitingChanges.Copy()
 
@@ -52,7 +51,6 @@ struct SalvageCommand {
     private init(from storage: POSIXStorage, to fresh: POSIXStorage, named directory: String, _ context: Context) throws
     {
         self.directory = directory
-        branches = try Branches.names(storage)
         damage = try context.whileReading("verifying") {
             try HistoryStart.checked(try LogInspection(storage).verify(), storage)
         }
@@ -68,6 +66,7 @@ struct SalvageCommand {
             leftOut = SequenceRange.joining(rescue.leftOut)
             foreign = rescue.foreign
             waiting = try WaitingChanges.copy(from: storage, of: rescue.identity, to: fresh)
+            branches = try BranchRescue(from: storage, to: fresh)
         } else {
             let salvage = try LogSalvage.copy(from: storage, to: fresh)
             events = salvage.records
@@ -82,8 +81,8 @@ struct SalvageCommand {
             "first": .string(first.description),
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
-            "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.map { .string($0) }),
-            "waiting": .number(waiting.files), "unreadable": .array(waiting.unreadable.map { .string($0) }),
+            "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.copied.map { .string($0) }),
+            "waiting": .number(waiting.files), "unreadable": .array(unreadable.map { .string($0) }),
         ]
         try context.output.value([
             "repaired": [], "left": .array(damage.map(\.json)), "dryRun": .boolean(false),
@@ -102,8 +101,9 @@ struct SalvageCommand {
         }
         try tell("lost", lost, "", context)
         try tell("left out", leftOut, ": they depend on lost events", context)
-        for name in branches {
-            try context.output.line("  the branch \(name) is not copied; it stays in the damaged store")
+        for name in branches.copied { try context.output.line("  copied the branch \(name)") }
+        for name in branches.damaged {
+            try context.output.line("  the branch \(name) is damaged; it stays in the damaged store")
         }
         if waiting.files > 0 {
             try context.output.line(
@@ -114,8 +114,11 @@ struct SalvageCommand {
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
         if !endIsKnown { try context.output.line(RepairCommand.unknownEnd) }
-        return lost.isEmpty && leftOut.isEmpty && waiting.unreadable.isEmpty && endIsKnown ? .done : .no
+        return lost.isEmpty && leftOut.isEmpty && unreadable.isEmpty && endIsKnown ? .done : .no
     }
+
+    /// What is not copied because it is damaged.
+    private var unreadable: [String] { waiting.unreadable + branches.damaged.map { "\(Branches.folder)/\($0)" } }
 
     private func tell(_ word: String, _ ranges: [SequenceRange], _ reason: String, _ context: Context) throws {
         if ranges.isEmpty { return }
