@@ -1,0 +1,66 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// As in the original package, except that warnings are not errors, because broken code may well cause some.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// The log, the core and SQL with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
+let package = Package(
+    name: "Breakages",
+    platforms: [.macOS(.v13)],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
+        .target(name: "CChecksum"),
+        .target(name: "CAtomics"),
+        .target(name: "SynclineGround", dependencies: ["CAtomics"], swiftSettings: settings),
+        .target(
+            name: "SegmentLog",
+            dependencies: [
+                .target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum", "SynclineGround",
+            ],
+            swiftSettings: settings),
+        // Only the simulated disk.
+        .target(name: "SynclineTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+        .target(
+            name: "SynclineWire",
+            dependencies: [
+                "SynclineCore", "SynclineGround", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+            exclude: ["Syncline.docc"], swiftSettings: settings),
+        .target(
+            name: "SynclineInspect", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
+            swiftSettings: settings),
+        .target(
+            name: "SynclineSQL",
+            dependencies: [
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
+                "SynclineWire",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LiveBreakageTests", dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLBreakageTests",
+            dependencies: [
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL", "SynclineTesting",
+            ],
+            swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,42 @@
+// SQLite's markers for the owner of memory are casts that Swift can't see, and its settings are variadic.
+
+#include <sqlite3.h>
+
+static inline int syncline_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
+    return sqlite3_bind_text(statement, index, text, size, SQLITE_TRANSIENT);
+}
+
+static inline int syncline_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
+    return sqlite3_bind_blob(statement, index, bytes, size, SQLITE_TRANSIENT);
+}
+
+static inline void syncline_sqlite_result_text(sqlite3_context *context, const void *text, int size) {
+    sqlite3_result_text(context, (const char *)text, size, SQLITE_TRANSIENT);
+}
+
+static inline void syncline_sqlite_result_blob(sqlite3_context *context, const void *bytes, int size) {
+    sqlite3_result_blob(context, bytes, size, SQLITE_TRANSIENT);
+}
+
+// A copy that SQLite frees.
+static inline char *syncline_sqlite_text(const char *text) {
+    return sqlite3_mprintf("%s", text);
+}
+
+static inline void syncline_sqlite_refuse_text_in_double_quotes(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);
+}
+
+// For statements that others wrote: no extensions, no trusted schema, no way around the checks of a file's pages.
+static inline void syncline_sqlite_be_defensive(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, (int *)0);
+}
+
+// SQLite counts its memory under one lock, for which threads that read side by side wait. Only before the first use.
+static inline void syncline_sqlite_count_no_memory(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}

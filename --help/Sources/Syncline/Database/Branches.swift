@@ -1,0 +1,112 @@
+// Branches of a store: stores of their own in a folder of its directory, which begin with a state of it and are never synced.
+// One is landed by one commit, which also notes that it was: so it is never landed twice.
+
+package import SegmentLog
+package import SynclineCore
+
+package enum Branches {
+    /// The folder of a store's directory that they are in.
+    package static let folder = "branches"
+
+    /// Whether a name can be a branch's.
+    package static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 100
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    }
+
+    /// The names of a store's branches, sorted.
+    package static func names(_ store: any LogStorage) throws(SyncError) -> [String] {
+        do throws(StorageError) {
+            guard try store.names(in: "").contains(folder) else { return [] }
+            return try store.names(in: folder).filter(isName).sorted()
+        } catch {
+            let error = LogError(error)
+            if error.isNotFound { return [] }
+            throw SyncError(error)
+        }
+    }
+
+    /// Makes the folder of a store's branches. It is durable, so that a branch in it is.
+    package static func makeFolder(of store: any LogStorage) throws(SyncError) {
+        try mapErrors { () throws(LogError) in try store.makeFolder(folder) }
+    }
+
+    /// Removes a branch. It has no name any more before the first of its files goes.
+    package static func remove(_ name: String, of store: any LogStorage) throws(SyncError) {
+        let discarded = "\(folder)/\(name)\(discardedSuffix)"
+        do throws(StorageError) {
+            try store.rename("\(folder)/\(name)", to: discarded)
+            try store.syncDirectory(folder)
+        } catch {
+            throw SyncError(LogError(error))
+        }
+        try? store.removeTree(discarded)
+    }
+
+    /// Returns the state that a branch began with, which its changes are compared with.
+    package static func base(of branch: any LogStorage, at point: BranchPoint) throws(SyncError) -> StateReader {
+        let base = try StateLoader(branch).earliest()
+        guard base.through == point.event else {
+            throw SyncError(
+                .storeCorrupt, "the branch's first state is lost, so its changes are not known",
+                hint: "Its rows can still be read: `syncline export --branch NAME`.", address: "@\(point.event)")
+        }
+        return base.reader(of: base.store.snapshot)
+    }
+
+    private static let discardedSuffix = ".gone"
+
+    /// Removes what a process left that was killed while it removed a branch.
+    package static func removeLeftovers(_ store: any LogStorage) {
+        guard (try? store.names(in: "").contains(folder)) == true else { return }
+        for name in (try? store.names(in: folder)) ?? [] where name.hasSuffix(discardedSuffix) {
+            try? store.removeTree("\(folder)/\(name)")
+        }
+    }
+}
+
+extension SyncDatabase {
+    /// Makes the changes of a branch here, in one transaction.
+    /// - Parameter over: Whether rows that are others by now are changed, too.
+    /// - Returns: The transaction's event, nil if nothing was to be changed, and the changes.
+    package func land(
+        _ point: BranchPoint, from base: StateReader, to branch: StateReader, over: Bool
+    ) async throws -> (event: UInt64?, changes: [Landing.Change]) {
+        try await writer.perform(.durable) { engine in
+            let isLanded = try engine.reader.setting(point.landed) != nil
+            if isLanded { return (nil, []) }
+            // Decided on the state that the transaction is made in.
+            let landing = try Landing(from: base, to: branch, onto: engine.reader)
+            guard over || landing.moved.isEmpty else { throw Branches.moved(landing.moved) }
+            let (_, event) = try engine.local(isGrouped: true) {
+                (writer: inout LocalTransactionWriter) throws(SyncError) -> Void in
+                let transaction = SyncTransaction(engine, writer)
+                for change in landing.changes { try transaction.make(change) }
+                writer = transaction.finish()
+            }
+            try engine.record(.configured(name: point.landed, value: .integer(Int64(event ?? 0))))
+            return (event, landing.changes)
+        }
+    }
+}
+
+extension Branches {
+    fileprivate static func moved(_ changes: [Landing.Change]) -> SyncError {
+        let shown = changes.prefix(10).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
+        let more = changes.count > 10 ? " and \(changes.count - 10) more" : ""
+        return SyncError(
+            .branchConflict, "rows that the branch changed have changed here since it began: \(shown)\(more)",
+            hint: "See the branch's plan. If you land over them, the branch's values replace theirs.")
+    }
+}
+
+extension SyncTransaction {
+    fileprivate func make(_ change: Landing.Change) throws(SyncError) {
+        let item = Value.object([.init("id", .string(change.id))] + change.columns.members)
+        switch change.kind {
+        case .insert: try insert(change.table, item)
+        case .update: try update(change.table, item)
+        case .delete: try delete(change.table, id: change.id)
+        }
+    }
+}

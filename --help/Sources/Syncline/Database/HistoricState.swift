@@ -1,0 +1,129 @@
+// The history of a store: its state at any past event, the differences between two states, and the event that set
+// each field. Reading history writes nothing and does not block the store.
+
+public import Foundation
+package import SegmentLog
+public import SynclineCore
+
+/// A store as of an event. It can be read until the store is closed.
+public struct HistoricState: Sendable {
+    private let writer: StoreWriter
+    private let state: StateReader
+    /// The last event this state includes.
+    public let event: EventNumber
+    package let storage: any LogStorage
+
+    fileprivate init(_ database: SyncDatabase, _ state: StateReader, through event: UInt64) {
+        (writer, storage) = (database.writer, database.storage)
+        self.state = state
+        self.event = EventNumber(rawValue: event)
+    }
+
+    package var reader: StateReader {
+        get throws(SyncError) {
+            _ = try writer.current.reader
+            return state
+        }
+    }
+
+    /// Throws if the store was strict and the table was not declared.
+    private func reader(of table: String) throws(SyncError) -> StateReader {
+        let reader = try reader
+        try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
+        return reader
+    }
+
+    /// Returns the row with an id, or nil if there was none.
+    @concurrent
+    public func get(_ table: String, id: String) async throws(SyncError) -> StoredRow? {
+        let reader = try reader(of: table)
+        return try mapErrors { () throws(StateError) in try reader.row(table, id) }
+    }
+
+    /// Returns the rows that matched a query.
+    @concurrent
+    public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
+        let reader = try reader(of: query.table)
+        return try mapErrors { () throws(StateError) in try reader.run(query) }
+    }
+
+    /// Computes values of the rows that matched.
+    @concurrent
+    public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
+        let reader = try reader(of: aggregate.table)
+        return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
+    }
+
+    /// Returns the operations that were pending.
+    @concurrent
+    public func pending() async throws(SyncError) -> [PlannedOperation] {
+        let reader = try reader
+        return try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+    }
+
+    /// Returns the rows that differ between this state and another.
+    @concurrent
+    public func differences(to other: HistoricState) async throws(SyncError) -> [RowDifference] {
+        let (reader, other) = (try reader, try other.reader)
+        return try mapErrors { () throws(StateError) in
+            var all: [RowDifference] = []
+            try reader.differences(to: other) { all.append($0) }
+            return all
+        }
+    }
+}
+
+extension SyncDatabase {
+    /// A snapshot of the current state. Later changes do not affect it.
+    public var present: HistoricState {
+        get throws(SyncError) {
+            let current = writer.current
+            return HistoricState(self, try current.reader, through: current.through)
+        }
+    }
+
+    /// Returns the store as of an event.
+    @concurrent
+    public func history(at event: EventNumber) async throws(SyncError) -> HistoricState {
+        let projector = try readHistory { () throws(SyncError) in
+            try StateLoader(storage).load(through: event.rawValue)
+        }
+        return HistoricState(self, projector.reader(of: projector.store.endCommit()), through: projector.through)
+    }
+
+    /// Returns the rows that differ between two events. Without `last`, compares with the current state.
+    @concurrent
+    public func differences(
+        from first: EventNumber, to last: EventNumber? = nil
+    ) async throws(SyncError) -> [RowDifference] {
+        guard let last else { return try await history(at: first).differences(to: try present) }
+        return try readHistory { () throws(SyncError) in
+            try StateLoader(storage).differences(from: first.rawValue, to: last.rawValue)
+        }
+    }
+
+    /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
+    @concurrent
+    public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
+        try readHistory { () throws(SyncError) in
+            let start = try StateLoader(storage).earliest()
+            let first = start.through + 1
+            var blame = try mapErrors { () throws(StateError) in try Blame(table: table, id: id, from: start) }
+            try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                _ = try mapErrors { () throws(StateError) in try blame.fold(record, number: number) }
+                return true
+            }
+            return blame.fields
+        }
+    }
+
+    private func readHistory<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
+        _ = try reader
+        return try HistoryReading.run(storage, body)
+    }
+}
+
+extension FieldOrigin {
+    /// When the event was written.
+    public var date: Date { Date(milliseconds: time) }
+}

@@ -1,0 +1,142 @@
+// The connection to the server: sends the store's requests with the current credentials, and returns the responses
+// in the store's types.
+
+import SynclineCore
+import SynclineGround
+import SynclineWire
+
+final class ServerChannel: Sendable {
+    private let transport: any HTTPTransport
+    let codec: WireCodec
+    /// What the server speaks.
+    var server: ServerProtocol { codec.serverProtocol }
+    private let credentials: (any CredentialProvider)?
+    let limits: NetworkLimits
+    private let names: NameTranslation
+    private let known: Mutex<Known>
+
+    /// The token from the provider or the app, nil if the provider was not asked yet; and the server's capabilities.
+    private struct Known {
+        var token: String??
+        var capabilities: ServerCapabilities = []
+    }
+
+    /// The credentials of a request.
+    private struct Pass {
+        var token: String?
+        var headers: [HTTPHeader] = []
+    }
+
+    init(
+        _ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?,
+        limits: NetworkLimits = .init(), names: NameTranslation = NameTranslation(nil),
+        capabilities: ServerCapabilities = []
+    ) {
+        known = Mutex(Known(capabilities: capabilities))
+        self.names = names
+        self.transport = transport
+        codec = WireCodec(server)
+        self.credentials = credentials
+        self.limits = limits
+    }
+
+    func send(_ request: ServerRequest) async throws(NetworkFailure) -> ServerReply {
+        if Task.isCancelled { throw .notSent(SyncError(of: .cancelled)) }
+        let pass: Pass
+        do throws(SyncError) { pass = try await currentPass() } catch { throw .notSent(error) }
+        let message: HTTPRequest
+        do throws(UnsupportedPredicate) {
+            message = try codec.request(names.sent(request), headers: pass.headers, token: pass.token)
+        } catch {
+            throw .refused(error.description)
+        }
+        var reply = codec.reply(try await transport.send(message), to: request)
+        reply.accept(waitsUpTo: limits.longestWait.milliseconds)
+        reply = names.received(reply, to: request)
+        // When the server is down, a proxy answers in its place and does not know its capabilities.
+        if reply.status < 500 { known.withLock { $0.capabilities = reply.capabilities } }
+        return reply
+    }
+
+    /// The server's capabilities, according to its latest response.
+    var capabilities: ServerCapabilities { known.withLock { $0.capabilities } }
+
+    /// Sends a request, and sends it once more with another token if the first was refused.
+    func exchange(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+        let response = try await once(request)
+        guard response.status == 401, try await renewToken() else { return response }
+        return try await once(request)
+    }
+
+    /// Listens to the server's event stream until it ends; `told` gets each cursor. Tries once more with another
+    /// token if the first was refused.
+    func listen(_ told: @escaping @Sendable (String) -> Void) async {
+        guard await hear(told) == 401, await renewCredentials() == nil else { return }
+        _ = await hear(told)
+    }
+
+    /// Returns the status of the stream's response, or nil if there was none.
+    private func hear(_ told: @escaping @Sendable (String) -> Void) async -> Int? {
+        guard let pass = try? await currentPass() else { return nil }
+        let reading = Mutex(ServerEvents())
+        let request = codec.withCommonHeaders(codec.events, headers: pass.headers, token: pass.token)
+        let response = try? await transport.listen(request) { piece in
+            for event in reading.withLock({ $0.take(piece) }) where event.name == "change" { told(event.data) }
+        }
+        return response?.status
+    }
+
+    private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+        let pass = try await currentPass()
+        do throws(NetworkFailure) {
+            return try await transport.send(codec.withCommonHeaders(request, headers: pass.headers, token: pass.token))
+        } catch {
+            throw SyncError(of: error)
+        }
+    }
+
+    // MARK: Credentials
+
+    /// Uses a token from now on.
+    func use(token: String?) {
+        known.withLock { $0.token = .some(token) }
+    }
+
+    /// Returns the credentials of the next request. Throws if the provider fails; then nothing is sent.
+    private func currentPass() async throws(SyncError) -> Pass {
+        let before = known.withLock { $0.token }
+        guard let credentials else { return Pass(token: before ?? nil) }
+        do {
+            let asked = before == nil ? try await credentials.token(insteadOf: nil) : nil
+            let headers = try await credentials.headers().sorted { $0.key < $1.key }
+            return known.withLock { known in
+                // A token that was set in the meantime is newer.
+                if known.token == nil { known.token = .some(asked) }
+                return Pass(token: known.token ?? nil, headers: headers.map { HTTPHeader($0.key, $0.value) })
+            }
+        } catch {
+            throw CredentialFailure.reason(of: error)
+        }
+    }
+
+    /// Asks for another token after one was refused; returns whether there is one.
+    private func renewToken() async throws(SyncError) -> Bool {
+        let refused = known.withLock { $0.token ?? nil }
+        do {
+            guard let fresh = try await credentials?.token(insteadOf: refused ?? "") else { return false }
+            use(token: fresh)
+            return true
+        } catch {
+            throw CredentialFailure.reason(of: error)
+        }
+    }
+
+    /// Asks for another token after one was refused; returns why there is none, or nil if there is one.
+    func renewCredentials() async -> SyncError? {
+        do throws(SyncError) {
+            return try await renewToken() ? nil : SyncError.unauthorized(nil)
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// Reads a store's events in order. Safe to use while the store is being written.
+
+package import SegmentLog
+package import SynclineCore
+
+package struct EventWalk: Sendable {
+    private let storage: any LogStorage
+    /// The log, if it is opened only once.
+    private var reader: LogReader?
+
+    package init(_ storage: any LogStorage) {
+        self.storage = storage
+    }
+
+    /// Opens the log once for several reads, which see no newer events.
+    package init(opening storage: any LogStorage) throws(SyncError) {
+        self.init(storage)
+        reader = try open()
+    }
+
+    private func open() throws(SyncError) -> LogReader {
+        if let reader { return reader }
+        return try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+    }
+
+    /// The number of the last event.
+    package var last: UInt64 {
+        get throws(SyncError) {
+            let reader = try open()
+            var last = reader.newestSegment.rawValue - 1
+            try forEachRecord(from: last + 1) { number, _ throws(SyncError) in
+                last = number
+                return true
+            }
+            return last
+        }
+    }
+
+    /// The number of the first retained event.
+    package var first: UInt64 {
+        get throws(SyncError) {
+            try open().floor.rawValue
+        }
+    }
+
+    /// Whether the log is a store's: it begins with an event, or with the checkpoint of a store. False if there is no
+    /// log.
+    package var holdsEvents: Bool {
+        get throws(SyncError) {
+            var isEvent: Bool?
+            do throws(SyncError) {
+                try forEachRecord(from: 1) { _, record throws(SyncError) in
+                    isEvent = (try? Event(record)) != nil
+                    return false
+                }
+            } catch {
+                if error.code == .noStore { return false }
+                throw error
+            }
+            if let isEvent { return isEvent }
+            return try !CheckpointFile.readings(storage).isEmpty
+        }
+    }
+
+    /// Returns the first of the newest `count` retained events.
+    package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
+        let last = try last
+        return max(try first, last + 1 - min(last, UInt64(count)))
+    }
+
+    /// Calls `body` with each event from a number on, in order, until it returns false.
+    package func forEach(
+        from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool
+    ) throws {
+        let shapes = ShapeTable()
+        var failure: (any Error)?
+        try forEachRecord(from: first) { number, record throws(SyncError) in
+            let event = try mapErrors { () throws(StateError) in try Event(record, shapes: shapes) }
+            do {
+                return try body(number, event)
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` with each record from a number on, in order, until it returns false.
+    package func forEachRecord(
+        from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        let reader = try open()
+        var cursor = try mapErrors { () throws(LogError) in
+            // "From the beginning" means from the first retained event.
+            try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
+        }
+        var goesOn = true
+        while goesOn {
+            guard try mapErrors({ () throws(LogError) in try cursor.nextFrame() }) else { return }
+            try cursor.forEachRecord { number, record throws(SyncError) in
+                guard goesOn else { return }
+                goesOn = try record.withUnsafeBytes { bytes throws(SyncError) in try body(number.rawValue, bytes) }
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+// Lets any number of tasks write to a store. Requests that arrive while a commit is being made durable form the next
+// commit and share its sync. One lock is held across I/O on purpose: it represents ownership of the log. Readers
+// never take it.
+
+import Dispatch
+import SegmentLog
+import SynclineCore
+import SynclineGround
+
+final class StoreWriter: Sendable {
+    private let engine: Mutex<StoreEngine>
+    private let inbox = Mutex(GroupCommit<StoreRequest>())
+    private let published: Mutex<Published>
+    private let queue = DispatchQueue(label: "Syncline.StoreWriter")
+    private let checkpoints = DispatchQueue(label: "Syncline.Checkpoints")
+    let observers = ObserverList()
+
+    /// The state that readers see.
+    struct Published: Sendable {
+        /// Why there is nothing to read, once the store was closed.
+        fileprivate(set) var state: Result<StateReader, SyncError>
+        var through: UInt64
+        var totals: Totals
+        var declaration: Declaration?
+
+        var reader: StateReader {
+            get throws(SyncError) { try state.get() }
+        }
+    }
+
+    /// How much memory the newest changes may use before they become a run of a checkpoint.
+    private let memoryLimit: Int
+    /// How much memory the blocks of checkpoints may use that are kept after they were read.
+    private let cacheSize: Int
+    /// Told why a checkpoint could not be written.
+    private let checkpointFailed: @Sendable (SyncError) -> Void
+
+    init(
+        _ engine: sending StoreEngine, memoryLimit: Int, cacheSize: Int,
+        checkpointFailed: @escaping @Sendable (SyncError) -> Void
+    ) {
+        self.memoryLimit = memoryLimit
+        self.cacheSize = cacheSize
+        self.checkpointFailed = checkpointFailed
+        let projector = engine.projector
+        projector.store.layers.cache.resize(to: cacheSize)
+        published = Mutex(
+            Published(
+                state: .success(projector.reader(of: projector.store.endCommit())), through: projector.through,
+                totals: projector.totals, declaration: projector.declaration))
+        self.engine = Mutex(engine)
+    }
+
+    var current: Published { published.withLock { $0 } }
+
+    /// The log; throws if this process does not write it, or not at the moment.
+    var log: LogWriter {
+        get throws(SyncError) {
+            let result = engine.withLock { engine in Result { () throws(LogError) in try engine.log } }
+            return try mapErrors { () throws(LogError) in try result.get() }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in a commit of its own or with others, and returns when it is stored with the requested
+    /// durability. Never runs on the caller's actor. If no other write is running, a thread of the pool does the
+    /// commit itself: at most one of them waits for the disk, which is much faster than waking another thread.
+    @concurrent
+    func perform<Value: Sendable>(
+        _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
+    ) async throws -> Value {
+        let done = engine.withLockIfAvailable { engine -> Result<Value, any Error>? in
+            guard inbox.withLock({ $0.waiting.isEmpty }) else { return nil }
+            var result: Result<Value, any Error>?
+            commit([StoreWriter.request(durability, body) { result = $0 }], engine)
+            return result
+        }
+        if case let result?? = done { return try result.get() }
+        return try await withCheckedThrowingContinuation { continuation in
+            let mustDrain = inbox.withLock {
+                $0.join(StoreWriter.request(durability, body) { continuation.resume(with: $0) })
+            }
+            if mustDrain { queue.async { self.drain() } }
+        }
+    }
+
+    /// Runs `body` in a commit of its own, on the calling thread.
+    func performNow<Value: Sendable>(
+        _ durability: Durability, _ body: @escaping @Sendable (StoreEngine) throws -> Value
+    ) throws(SyncError) -> Value {
+        let result = engine.withLock { engine -> Result<Value, any Error>? in
+            var result: Result<Value, any Error>?
+            commit([StoreWriter.request(durability, body) { result = $0 }], engine)
+            return result
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw error as? SyncError ?? SyncError(.internalError, "\(error)")
+        case nil: throw SyncError(.internalError, "a commit ended without an answer")
+        }
+    }
+
+    /// Makes everything written so far durable. Never runs on the caller's actor.
+    @concurrent
+    func flush() async throws(SyncError) {
+        let log = try log
+        try mapErrors { () throws(LogError) in try log.flush() }
+    }
+
+    private static func request<Value>(
+        _ durability: Durability, _ body: @escaping (StoreEngine) throws -> Value,
+        _ complete: @escaping (Result<Value, any Error>) -> Void
+    ) -> StoreRequest {
+        var result: Result<Value, any Error>?
+        return StoreRequest(durability: durability) { engine in
+            let outcome = Result { try body(engine) }
+            result = outcome
+            if case .success = outcome { return true }
+            return false
+        } complete: { error in
+            if let error { return complete(.failure(error)) }
+            guard let result else { preconditionFailure("a request is completed after it ran") }
+            complete(result)
+        }
+    }
+
+    private func drain() {
+        engine.withLock { engine in
+            while true {
+                let group = inbox.withLock { $0.takeOrEnd() }
+                if group.isEmpty { return }
+                commit(group, engine)
+            }
+        }
+    }
+
+    private func commit(_ group: [StoreRequest], _ engine: StoreEngine) {
+        let notingRows = !observers.lists.isEmpty
+        guard let commit = engine.commit(group, notingRows: notingRows), !commit.states.isEmpty else { return }
+        publish(commit)
+        for request in commit.requests { request.complete(nil) }
+        makeRoom(engine)
+    }
+
+    /// Shows the states of a commit to readers and observers.
+    private func publish(_ commit: StoreCommit) {
+        guard let newest = commit.states.last else { return }
+        observers.tell(commit) {
+            published.withLock {
+                $0 = Published(
+                    state: .success(newest.reader), through: commit.through, totals: commit.totals,
+                    declaration: commit.declaration)
+            }
+        }
+    }
+
+    // MARK: Other processes
+
+    var isFollower: Bool { engine.withLock { $0.isFollower } }
+
+    /// How often another process had written when this one resumed.
+    var interruptions: Int { engine.withLock { $0.interruptions } }
+
+    /// Reads what other processes wrote into a store that is followed. If another store is there, nothing can be read any
+    /// more, and what was read is forgotten.
+    func refresh() throws(SyncError) {
+        do throws(SyncError) {
+            try change { engine throws(SyncError) in try engine.refresh() }
+        } catch {
+            if error.code == .storeReplaced {
+                try? close(LogError(.storeReplaced, error.message, hint: error.hint))
+                end(error)
+                observers.erase()
+            }
+            throw error
+        }
+    }
+
+    /// Closes the log and releases its lock. What is read remains as it is; writing is refused.
+    func suspend() throws(SyncError) {
+        let reason = LogError(.suspended, "the store is suspended", hint: "Call `resume()` first.")
+        try close(reason)
+    }
+
+    /// Opens the log again and loads what others wrote meanwhile.
+    func resume(_ open: @Sendable () throws(SyncError) -> LogWriter) throws(SyncError) {
+        try change { engine throws(SyncError) in
+            guard engine.isSuspended else { return false }
+            try engine.resume(try open())
+            pendingCheckpoint.withLock { $0 = nil }
+            return true
+        }
+    }
+
+    /// Runs `body` and, if it returns true, shows the state that it put in place of the one before.
+    private func change(_ body: @Sendable (StoreEngine) throws(SyncError) -> Bool) throws(SyncError) {
+        let result = engine.withLock { engine in
+            Result { () throws(SyncError) in
+                let before = try current.reader
+                guard try body(engine) else { return }
+                let projector = engine.projector
+                projector.store.layers.cache.resize(to: cacheSize)
+                let reader = projector.reader(of: projector.store.endCommit())
+                let tables = try mapErrors { () throws(StateError) in Set(try before.tables() + reader.tables()) }
+                publish(
+                    StoreCommit(
+                        states: [.init(reader: reader, touched: Array(tables))], through: projector.through,
+                        totals: projector.totals, declaration: projector.declaration, requests: []))
+            }
+        }
+        try result.get()
+    }
+
+    /// Closes the log, after the checkpoint that is being written.
+    private func close(_ reason: LogError) throws(SyncError) {
+        while true {
+            checkpoints.sync { if isWritingCheckpoint { make() } }
+            let isDone = engine.withLock { engine -> Result<Bool, LogError> in
+                install(engine)
+                // A commit has begun another one.
+                if isWritingCheckpoint { return .success(false) }
+                return Result { () throws(LogError) in
+                    try engine.close(reason)
+                    return true
+                }
+            }
+            if try mapErrors({ () throws(LogError) in try isDone.get() }) { return }
+        }
+    }
+
+    // MARK: Checkpoints
+
+    /// A checkpoint that is being written: its input, and its result.
+    private struct PendingCheckpoint {
+        var job: CheckpointJob
+        var runs: [Run]?
+        /// Why it could not be written. Its input stays in memory, which only costs memory and time.
+        var failure: SyncError?
+        /// How large the changes must grow before another attempt.
+        var retrySize = 0
+
+        var isRunning: Bool { runs == nil && failure == nil }
+
+        mutating func isDueAgain(at size: Int, step: Int) -> Bool {
+            guard failure != nil, size >= retrySize else { return false }
+            failure = nil
+            retrySize = size + step
+            return true
+        }
+    }
+
+    private let pendingCheckpoint = Mutex<PendingCheckpoint?>(nil)
+
+    private var isWritingCheckpoint: Bool { pendingCheckpoint.withLock { $0?.isRunning ?? false } }
+
+    /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.
+    private func makeRoom(_ engine: StoreEngine) {
+        guard let log = try? engine.log else { return }
+        install(engine)
+        let size = engine.projector.store.layers.memorySize
+        guard size > memoryLimit else { return }
+        if engine.projector.store.layers.isFullSet {
+            // A failed run is tried again as more changes arrive, but not with every change.
+            let isDue = pendingCheckpoint.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
+            if isDue { checkpoints.async { self.make() } }
+            // The disk is slower than the writers, so they wait: memory stays bounded.
+            guard size > 2 * memoryLimit else { return }
+            checkpoints.sync {}
+            install(engine)
+            guard !engine.projector.store.layers.isFullSet else { return }
+        }
+        // Two checkpoints of one event would have the same name.
+        guard StoreWriter.checkpointed(engine) < engine.projector.through else { return }
+        begin(engine, log)
+        checkpoints.async { self.make() }
+    }
+
+    /// Returns the last event that a checkpoint covers.
+    private static func checkpointed(_ engine: StoreEngine) -> UInt64 {
+        engine.projector.store.layers.runs.first?.file ?? 0
+    }
+
+    private func begin(_ engine: StoreEngine, _ log: LogWriter, isWhole: Bool = false) {
+        let projector = engine.projector
+        let retention = (try? engine.reader.retention) ?? .everything
+        projector.store.rotate()
+        publishLayers(engine)
+        pendingCheckpoint.withLock {
+            $0 = PendingCheckpoint(
+                job: CheckpointJob(
+                    log: log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
+                    totals: projector.totals, digest: projector.store.digest, retention: retention))
+        }
+    }
+
+    private func make() {
+        guard let job = pendingCheckpoint.withLock({ $0?.runs == nil ? $0?.job : nil }) else { return }
+        do throws(SyncError) {
+            let runs = try job.run()
+            pendingCheckpoint.withLock { $0?.runs = runs }
+            // If a commit is running, it installs the run at its end.
+            _ = engine.withLockIfAvailable { install($0) }
+        } catch {
+            pendingCheckpoint.withLock { $0?.failure = error }
+            checkpointFailed(error)
+        }
+    }
+
+    /// Replaces the input of a finished run by the run.
+    private func install(_ engine: StoreEngine) {
+        let made: [Run]? = pendingCheckpoint.withLock { pending in
+            guard let runs = pending?.runs else { return nil }
+            pending = nil
+            return runs
+        }
+        guard let made else { return }
+        engine.projector.store.install(made)
+        publishLayers(engine)
+    }
+
+    private func publishLayers(_ engine: StoreEngine) {
+        let snapshot = engine.projector.store.endCommit()
+        published.withLock { $0.state = .success(engine.projector.reader(of: snapshot)) }
+    }
+
+    /// Writes a checkpoint of the current state; with `isWhole`, in a single file.
+    func checkpoint(isWhole: Bool = false) throws(SyncError) {
+        let wanted = current.through
+        while true {
+            checkpoints.sync { make() }
+            let (isDone, failure) = engine.withLock { engine -> (Bool, SyncError?) in
+                let log: LogWriter
+                do throws(LogError) { log = try engine.log } catch { return (false, SyncError(error)) }
+                install(engine)
+                let layers = engine.projector.store.layers
+                let isFit = !isWhole || layers.runs.count <= 1
+                if StoreWriter.checkpointed(engine) >= wanted, isFit { return (true, nil) }
+                if !layers.isFullSet { begin(engine, log, isWhole: isWhole) }
+                return (false, pendingCheckpoint.withLock { $0?.failure })
+            }
+            if isDone { return }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Makes everything durable, writes a checkpoint if opening would otherwise be slow, and closes the log. From then on
+    /// there is nothing to read.
+    func close() throws(SyncError) {
+        if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
+            try? checkpoint()
+        }
+        let reason = LogError(.closed, "the store was closed", hint: "Open it again.")
+        defer { end(SyncError(reason)) }
+        try close(reason)
+    }
+
+    /// Ends all reads.
+    private func end(_ reason: SyncError) {
+        published.withLock { $0.state = .failure(reason) }
+        observers.finish()
+    }
+
+    /// With less than this to fold, a checkpoint on closing is not worth its time.
+    private static let worthCheckpoint = 1 << 20
+}

@@ -1,0 +1,86 @@
+// A sync is a push followed by a pull of each table. Automatic sync runs one in each round.
+
+public import SynclineCore
+
+/// Settings of a sync.
+public struct SyncSettings: Sendable {
+    /// The settings of the push. By default conflicts are merged: edits of different columns are combined, as in a
+    /// pull.
+    public var push: PushSettings
+    /// The tables to pull, in this order, with their settings; nil for all tables the store has when the sync
+    /// begins.
+    public var pulls: [(table: String, settings: PullSettings)]?
+
+    /// Creates settings for incremental pulls of the given tables, or of all tables the store has.
+    public init(tables: [String]? = nil, push: PushSettings = PushSettings(policy: .merge)) {
+        self.push = push
+        pulls = tables.map { $0.map(SyncSettings.pull) }
+    }
+
+    private static func pull(_ table: String) -> (table: String, settings: PullSettings) {
+        (table, PullSettings(queryID: "sync"))
+    }
+
+    /// Returns the pulls to run, once the store's tables are known.
+    func pulls(of database: SyncDatabase) async throws(SyncError) -> [(table: String, settings: PullSettings)] {
+        if let pulls { return pulls }
+        return try await database.tables().map { table in
+            var pull = SyncSettings.pull(table)
+            pull.settings.retries = push.retries
+            return pull
+        }
+    }
+}
+
+/// The next step of a sync.
+enum SyncStep: Hashable, Sendable {
+    case push
+    case pull(table: String)
+}
+
+extension SyncDatabase {
+    /// Pushes pending operations, then pulls each table incrementally; all tables the store has if none are named.
+    @concurrent
+    public func sync(
+        _ tables: [String]? = nil, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async throws(SyncError) -> SyncReport {
+        try await sync(SyncSettings(tables: tables), progress: progress)
+    }
+
+    /// Pushes pending operations, then pulls each table.
+    @concurrent
+    public func sync(
+        _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) async throws(SyncError) -> SyncReport {
+        try await sync(settings, progress: progress) { _ in }
+    }
+
+    /// Runs a sync; `begins` is called before each step.
+    func sync(
+        _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in },
+        begins: (SyncStep) -> Void
+    ) async throws(SyncError) -> SyncReport {
+        begins(.push)
+        var report = SyncReport(push: try await push(settings.push, progress: progress))
+        if case .stopped(let reason) = report.push.outcome {
+            if reason.code == .serverError { try await askWhetherServerWorks() }
+            return report
+        }
+        // Changes that the app makes in the meantime are pushed before the pull of their table, with the same
+        // settings.
+        var pushing = settings.push
+        pushing.tables = nil
+        for pull in try await settings.pulls(of: self) {
+            begins(.pull(table: pull.table))
+            let pulled = try await self.pull(pull.table, pull.settings, pushing: pushing, progress: progress)
+            report.pulls.append((pull.table, pulled))
+            if let reason = pulled.reason, reason.stopsEveryPull { break }
+        }
+        return report
+    }
+}
+
+extension SyncError {
+    /// Whether a pull of any other table would stop for the same reason.
+    var stopsEveryPull: Bool { [.offline, .unauthorized, .cancelled].contains(code) }
+}

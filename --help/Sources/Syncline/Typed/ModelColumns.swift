@@ -1,0 +1,125 @@
+// Finds the columns of a model. Its decoder runs on made-up values: once to learn all coding keys, then once for each
+// key with another value for that key alone. A stored property belongs to the column whose value it shows in all of
+// these models. So no macro is needed, and the coding keys can have any names.
+
+import SynclineCore
+import SynclineGround
+
+struct ModelColumns<Model: SyncModel>: Sendable {
+    /// A model that was made up with another value for one column.
+    private struct Variation: Sendable {
+        var column: String
+        var model: Model
+        /// The other value as the model encodes it; nil if that does not differ.
+        var value: Value?
+    }
+
+    /// For each type of coding keys that the model uses, whether it has a name.
+    private let keys: [@Sendable (String) -> Bool]
+    /// The names of the columns seen.
+    let names: Set<String>
+    /// Whether all columns are known, because the model could be made up.
+    let isWhole: Bool
+    private let first: (model: Model, values: [String: Value])?
+    private let variations: [Variation]
+
+    init() {
+        let notes = ProbeNotes()
+        let model = try? Model(from: Probe(notes: notes))
+        keys = notes.keys
+        guard let model, let values = ModelColumns.values(of: model) else {
+            (names, isWhole, first, variations) = (notes.names, false, nil, [])
+            return
+        }
+        names = notes.names.union(values.keys)
+        isWhole = true
+        first = (model, values)
+        variations = names.sorted().compactMap { name in
+            guard let varied = try? Model(from: Probe(varying: name)) else { return nil }
+            let value = ModelColumns.values(of: varied)?[name]
+            return Variation(column: name, model: varied, value: value == values[name] ?? .null ? nil : value)
+        }
+    }
+
+    private static func values(of model: Model) -> [String: Value]? {
+        guard case .object(let members)? = try? ValueEncoder.encode(model) else { return nil }
+        return Dictionary(members.map { ($0.name, $0.value) }) { $1 }
+    }
+
+    // MARK: Names
+
+    /// Returns the column of a property.
+    func name(of property: any KeyPath<Model, some Encodable> & Sendable) -> Result<String, SyncError> {
+        if let known = knownProperties.withLock({ $0[property] }) { return known }
+        let name = find(property)
+        knownProperties.withLock { $0[property] = name }
+        return name
+    }
+
+    private func find(_ property: KeyPath<Model, some Encodable>) -> Result<String, SyncError> {
+        let printed = printedName(of: property)
+        // The code of a computed property is not run: made-up values may not suit it, and it may show the value of a
+        // column only sometimes. Only stored properties have an offset or print their name.
+        let isStored = MemoryLayout<Model>.offset(of: property) != nil || printed != nil
+        if isStored, let name = shownColumn(of: property) { return .success(name) }
+        if let printed, isUnprobed(printed) { return .success(printed) }
+        return .failure(
+            SyncError(
+                .unsupportedPredicate, "no column was found for \(property)",
+                hint: "Use a coded property that is stored, without a wrapper or observers, and make enums "
+                    + "CaseIterable; or name the column: `$0.named(\"name\")`."))
+    }
+
+    /// Returns the column whose value a property shows in all made-up models.
+    private func shownColumn(of property: KeyPath<Model, some Encodable>) -> String? {
+        guard let first else { return nil }
+        let value = ModelColumns.encoded(first.model[keyPath: property])
+        let changes = variations.filter { ModelColumns.encoded($0.model[keyPath: property]) != value }
+        guard changes.count == 1, let change = changes.first, let other = change.value,
+            value == first.values[change.column] ?? .null,
+            ModelColumns.encoded(change.model[keyPath: property]) == other
+        else { return nil }
+        return change.column
+    }
+
+    private static func encoded(_ value: some Encodable) -> Value? { try? ValueEncoder.encode(value) }
+
+    /// Returns the name of a stored property, which its coding key has too unless the model says otherwise.
+    private func printedName(of property: AnyKeyPath) -> String? {
+        let (text, prefix) = ("\(property)", "\\\(Model.self).")
+        guard text.hasPrefix(prefix) else { return nil }
+        let name = text.dropFirst(prefix.count)
+        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(name) : nil
+    }
+
+    /// Whether a column has this name of which the made-up models show nothing.
+    private func isUnprobed(_ name: String) -> Bool {
+        !variations.contains { $0.column == name && $0.value != nil } && has(name)
+    }
+
+    private func has(_ name: String) -> Bool { names.contains(name) || keys.contains { $0(name) } }
+
+    /// Returns a name, or the error that the model has no such column.
+    func checked(_ name: String) -> Result<String, SyncError> {
+        let column = name.prefix { $0 != "/" }
+        if !isWhole || has(String(column)) || column == "id" || Item.systemColumns.contains(String(column)) {
+            return .success(name)
+        }
+        let all = names.union(Item.systemColumns).union(["id"]).sorted().joined(separator: ", ")
+        return .failure(
+            SyncError(.unsupportedPredicate, "\(Model.self) has no column \"\(column)\"", hint: "It has: \(all)."))
+    }
+
+    // MARK: Cached columns
+
+    /// The columns of the model, which are found once in a process.
+    static var shared: ModelColumns {
+        if let known = knownModels.withLock({ $0[ObjectIdentifier(Model.self)] }) as? ModelColumns { return known }
+        let columns = ModelColumns()
+        knownModels.withLock { $0[ObjectIdentifier(Model.self)] = columns }
+        return columns
+    }
+}
+
+private let knownModels = Mutex<[ObjectIdentifier: any Sendable]>([:])
+private let knownProperties = Mutex<[any AnyKeyPath & Sendable: Result<String, SyncError>]>([:])

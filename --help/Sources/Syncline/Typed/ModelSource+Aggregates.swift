@@ -1,0 +1,65 @@
+// Values computed from all models that match a query, together or by groups.
+
+import SynclineCore
+
+extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
+    /// Computes values of all matching rows, ignoring `top` and `skip`:
+    /// `let (number, total) = try await todos.where { !$0.complete }.compute(.count, .sum(\.price))`.
+    @concurrent
+    public func compute<each Output: Sendable>(
+        _ aggregates: repeat Aggregate<Model, each Output>
+    ) async throws(SyncError) -> (repeat each Output) {
+        let query = asQuery
+        let groups = try await query.table.untyped.compute(try query.aggregate(repeat each aggregates))
+        return try SyncQuery<Model>.decode(groups.first?.values ?? [], repeat each aggregates)
+    }
+
+    /// Computes values, and returns how their rows were found, and how much was read.
+    @concurrent
+    public func explain<each Output: Sendable>(
+        computing aggregates: repeat Aggregate<Model, each Output>
+    ) async throws(SyncError) -> QueryPlan {
+        let query = asQuery
+        return try await query.table.untyped.explain(try query.aggregate(repeat each aggregates))
+    }
+
+    /// Observes computed values: yields them now, and the newest ones after commits that change them.
+    public func observe<each Output: Sendable>(
+        computing aggregates: repeat Aggregate<Model, each Output>
+    ) throws(SyncError) -> QueryResults<(repeat each Output)> {
+        let query = asQuery
+        let content = LiveAggregate(try query.aggregate(repeat each aggregates))
+        return query.table.untyped.observe(content) { groups throws(SyncError) in
+            try SyncQuery<Model>.decode(groups.first?.values ?? [], repeat each aggregates)
+        }
+    }
+
+    /// Groups rows with the same value of a property: `todos.grouped(by: \.list).compute(.count)` returns the number of
+    /// rows of each list. Missing values are a group if the property is optional.
+    public func grouped<Key: Codable & Hashable & Sendable>(
+        by property: any KeyPath<Model, Key> & Sendable
+    ) -> GroupedQuery<Model, Key> {
+        GroupedQuery(query: asQuery, column: ModelColumns<Model>.shared.name(of: property))
+    }
+
+    /// The query; of a table, the query for all rows.
+    var asQuery: SyncQuery<Model> { narrowed { _ in } }
+}
+
+extension SyncQuery {
+    func aggregate<each Output: Sendable>(
+        by groups: [String] = [], _ aggregates: repeat Aggregate<Model, each Output>
+    ) throws(SyncError) -> RowAggregate {
+        var functions: [RowAggregate.Function] = []
+        for aggregate in repeat each aggregates { functions.append(try aggregate.function.get()) }
+        return RowAggregate(
+            table: table.name, filter: try query.filter?.expression, groups: groups, functions: functions)
+    }
+
+    static func decode<each Output: Sendable>(
+        _ values: [Value], _ aggregates: repeat Aggregate<Model, each Output>
+    ) throws(SyncError) -> (repeat each Output) {
+        var values = values.makeIterator()
+        return (repeat try (each aggregates).decode(values.next() ?? .null))
+    }
+}

@@ -1,0 +1,150 @@
+// A table of an app's own type. It shares its rows with the untyped table; both can be used together. Each change is
+// implemented once, in `SyncTransaction+Models.swift`; here it is a transaction of its own.
+
+public import SynclineCore
+
+/// A table of models.
+public struct SyncTable<Model: SyncModel>: Sendable {
+    /// The same table without a model.
+    public let untyped: RowTable
+    /// Called with each row that the model can't decode; nil if those are thrown as errors.
+    private var report: (@Sendable (SyncError) -> Void)?
+
+    init(_ table: RowTable) {
+        untyped = table
+    }
+
+    /// The table's name.
+    public var name: String { untyped.name }
+
+    /// Returns the same table, but with rows that the model can't decode left out of lists, live queries and
+    /// conflicts. Each is reported whenever such a list is made, as an error that names the row.
+    public func skippingUndecodable(_ report: @escaping @Sendable (SyncError) -> Void) -> Self {
+        var copy = self
+        copy.report = report
+        return copy
+    }
+
+    // MARK: Changes
+
+    /// Inserts a model and returns it as stored. If the stored row can't be decoded, nothing is stored.
+    @discardableResult
+    @concurrent
+    public func insert(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, into: self) }
+    }
+
+    /// Stores the columns that differ from the current row. If the model has a property `version` and the row has
+    /// another version, throws `stale-item`. Without one, a change made since the model was read is not detected and
+    /// is overwritten: use ``update(id:_:)`` or ``update(_:from:)``.
+    @discardableResult
+    @concurrent
+    public func update(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
+    }
+
+    /// Stores the columns that differ between two versions of a model. Changes made to other columns since the
+    /// original was read are kept.
+    @discardableResult
+    @concurrent
+    public func update(_ edited: Model, from original: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in
+            try transaction.update(edited, from: original, in: self)
+        }
+    }
+
+    /// Reads a model, changes it and stores the columns that differ, in one transaction.
+    @discardableResult
+    @concurrent
+    public func update(
+        id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) async throws -> Model {
+        try await untyped.database.perform(transaction: nil, isGrouped: false) { transaction in
+            try transaction.update(id: id, in: self, change)
+        }.value
+    }
+
+    /// Deletes the model's row.
+    @concurrent
+    public func delete(_ model: Model) async throws(SyncError) {
+        try await delete(id: model.id)
+    }
+
+    /// Deletes a row.
+    @concurrent
+    public func delete(id: Model.ID) async throws(SyncError) {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.delete(id: id, from: self) }
+    }
+
+    // MARK: Queries
+
+    /// Returns the model with an id, or nil if there is none.
+    @concurrent
+    public func get(id: Model.ID) async throws(SyncError) -> Model? {
+        for rowID in id.rowIDs {
+            if let row = try await untyped.get(id: rowID) { return try decode(row) }
+        }
+        return nil
+    }
+
+    /// Returns all models, sorted by id.
+    @concurrent
+    public func all() async throws(SyncError) -> [Model] {
+        try await query.get()
+    }
+
+    /// Returns the number of rows, including those the model can't decode.
+    @concurrent
+    public func count() async throws(SyncError) -> Int {
+        try await untyped.count()
+    }
+
+    /// Observes all models: yields them now, and again after each commit that changes them.
+    public func observe() throws(SyncError) -> QueryResults<[Model]> {
+        try query.observe()
+    }
+
+    /// The query for all rows.
+    public var query: SyncQuery<Model> { SyncQuery(table: self) }
+
+    // MARK: Rows and models
+
+    /// Decodes a row.
+    func decode(_ row: StoredRow) throws(SyncError) -> Model {
+        try ModelCoding<Model>.decode(row, table: name)
+    }
+
+    /// Decodes rows; skips those that can't be decoded if the app asked for that.
+    func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] {
+        var models: [Model] = []
+        models.reserveCapacity(rows.count)
+        for row in rows {
+            if let model = try reporting({ () throws(SyncError) in try decode(row) }) { models.append(model) }
+        }
+        return models
+    }
+
+    /// Decodes; returns nil on failure if the app asked to skip such rows.
+    func reporting<Decoded>(_ decode: () throws(SyncError) -> Decoded) throws(SyncError) -> Decoded? {
+        do throws(SyncError) {
+            return try decode()
+        } catch {
+            guard let report else { throw error }
+            report(error)
+            return nil
+        }
+    }
+}
+
+extension SyncTable: ModelSource {
+    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
+        query.narrowed(change)
+    }
+}
+
+extension SyncDatabase {
+    /// Returns the table of a model: the one that ``SyncModel/table`` names, or another.
+    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> SyncTable<Model> {
+        SyncTable(table(name ?? Model.table))
+    }
+}

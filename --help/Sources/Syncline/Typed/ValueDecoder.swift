@@ -1,0 +1,273 @@
+// Decodes an app's model from a row's values. Dates may be dates or date strings; data may be bytes or base64.
+
+import Foundation
+package import SynclineCore
+import SynclineGround
+import SynclineWire
+
+package enum ValueDecoder {
+    /// Where a value comes from.
+    package enum Origin: Sendable {
+        /// A row of the store.
+        case row
+        /// A result of SQL, which has no Booleans, arrays and objects: they are numbers, and JSON in strings.
+        case sql
+    }
+
+    package static func decode<Model: Decodable>(
+        _ type: Model.Type, from value: Value, _ origin: Origin = .row
+    ) throws(SyncError) -> Model {
+        do {
+            return try decodeAny(type, value, origin, path: [])
+        } catch let DecodingError.keyNotFound(key, context) {
+            throw missing(context.codingPath + [key])
+        } catch let DecodingError.valueNotFound(_, context) {
+            throw mismatch(context.codingPath, "it is null")
+        } catch let DecodingError.typeMismatch(type, context) {
+            throw mismatch(context.codingPath, "it is not of type \(type)")
+        } catch let DecodingError.dataCorrupted(context) {
+            throw mismatch(context.codingPath, context.debugDescription)
+        } catch {
+            throw SyncError(.invalidItem, "the row does not fit \(Model.self): \(error)")
+        }
+    }
+
+    private static func mismatch(_ path: [any CodingKey], _ what: String) -> SyncError {
+        SyncError(
+            .invalidItem, "\(ValueEncoder.name(path)): \(what)",
+            hint: "Make the property optional, or read the table without a model.")
+    }
+
+    private static func missing(_ path: [any CodingKey]) -> SyncError {
+        var error = mismatch(path, "the row does not have this column")
+        if path.count == 1, Item.systemColumns.contains(path[0].stringValue) {
+            error.hint = "The server sets it after the row is pushed: make the property optional."
+        }
+        return error
+    }
+
+    static func decodeAny<Model: Decodable>(
+        _ type: Model.Type, _ value: Value, _ origin: Origin, path: [any CodingKey]
+    ) throws -> Model {
+        guard let special = special(type, value) else {
+            return try Model(from: Source(value: value, origin: origin, parentPath: path))
+        }
+        guard let model = special as? Model else {
+            throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
+        }
+        return model
+    }
+
+    /// What a value is as a type that decodes in a way of its own: nil within it if it does not fit, nil for other types.
+    private static func special(_ type: any Decodable.Type, _ value: Value) -> Any?? {
+        if type == Date.self { return .some(date(value)) }
+        if type == Data.self { return .some(data(value)) }
+        if type == UUID.self { return .some(text(value).flatMap { UUID(uuidString: $0) }) }
+        if type == Decimal.self { return .some(decimal(value)) }
+        if type == URL.self { return .some(text(value).flatMap { URL(string: $0) }) }
+        return type == Value.self ? .some(value) : nil
+    }
+
+    private static func text(_ value: Value) -> String? {
+        if case .string(let text) = value { return text }
+        return nil
+    }
+
+    private static func date(_ value: Value) -> Date? {
+        switch value {
+        case .date(let timestamp): timestamp.date
+        case .string(let text): Timestamp(text)?.date
+        default: nil
+        }
+    }
+
+    /// Returns a number with the digits that it is printed with.
+    private static func decimal(_ value: Value) -> Decimal? {
+        switch value {
+        case .integer(let number): Decimal(number)
+        case .double(let number): Decimal(string: "\(number)", locale: nil)
+        case .string(let text): Decimal(string: text, locale: nil)
+        default: nil
+        }
+    }
+
+    private static func data(_ value: Value) -> Data? {
+        switch value {
+        case .bytes(let bytes): Data(bytes)
+        case .string(let text): Base64.decode(text).map { Data($0) }
+        default: nil
+        }
+    }
+}
+
+/// A value being decoded.
+private struct Source: Decoder {
+    let value: Value
+    let origin: ValueDecoder.Origin
+    let parentPath: [any CodingKey]
+    /// The key of the value in its parent; nil if it has none.
+    var key: (any CodingKey)?
+
+    var codingPath: [any CodingKey] { key.map { parentPath + [$0] } ?? parentPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The value, read from JSON if it is an array or an object in a string.
+    private var nested: Value {
+        guard origin == .sql, case .string(let text) = value else { return value }
+        return (try? Value(json: text.utf8)) ?? value
+    }
+
+    func mismatch(_ type: Any.Type) -> DecodingError {
+        value.isNull
+            ? .valueNotFound(type, .init(codingPath: codingPath, debugDescription: "null"))
+            : .typeMismatch(type, .init(codingPath: codingPath, debugDescription: value.kindName))
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .object(let members) = nested else { throw mismatch([String: Any].self) }
+        return KeyedDecodingContainer(KeyedSource<Key>(members, origin, codingPath))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let elements) = nested else { throw mismatch([Any].self) }
+        return UnkeyedSource(elements: elements, origin: origin, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+}
+
+extension Source: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { value.isNull }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        switch value {
+        case .bool(let flag): return flag
+        case .integer(let number) where origin == .sql && (0...1).contains(number): return number == 1
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        switch value {
+        case .string(let text): return text
+        case .date(let date): return date.description
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        switch value {
+        case .double(let number): return number
+        case .integer(let number): return Double(number)
+        default: throw mismatch(type)
+        }
+    }
+
+    func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+
+    func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        switch value {
+        case .integer(let number):
+            if let exact = Number(exactly: number) { return exact }
+        case .double(let number):
+            if let exact = Number(exactly: number) { return exact }
+        default: break
+        }
+        throw mismatch(type)
+    }
+
+    func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
+        try ValueDecoder.decodeAny(type, value, origin, path: codingPath)
+    }
+}
+
+private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let members: [Value.Member]
+    /// The members by name, if there are many.
+    private let byName: [String: Value]?
+    private let origin: ValueDecoder.Origin
+    let codingPath: [any CodingKey]
+
+    init(_ members: [Value.Member], _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
+        self.members = members
+        byName = members.count > 32 ? Dictionary(members.map { ($0.name, $0.value) }) { $1 } : nil
+        self.origin = origin
+        codingPath = path
+    }
+
+    private func value(_ name: String) -> Value? { byName.map { $0[name] } ?? members[member: name] }
+
+    var allKeys: [Key] {
+        (byName.map { Array($0.keys) } ?? Array(Set(members.map(\.name)))).compactMap { Key(stringValue: $0) }
+    }
+
+    func contains(_ key: Key) -> Bool { value(key.stringValue) != nil }
+
+    private func source(_ key: any CodingKey) throws -> Source {
+        guard let value = value(key.stringValue) else {
+            throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
+        }
+        return Source(value: value, origin: origin, parentPath: codingPath, key: key)
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool { value(key.stringValue)?.isNull ?? true }
+
+    // The generic function does the same for each type, and takes longer.
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source(key).decode(type) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source(key).decode(type) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source(key).decode(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source(key).decode(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source(key).decode(type) }
+
+    func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model {
+        try source(key).decode(type)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try source(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try source(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { try source(NamedKey("super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try source(key) }
+}
+
+private struct UnkeyedSource: UnkeyedDecodingContainer {
+    let elements: [Value]
+    let origin: ValueDecoder.Origin
+    let codingPath: [any CodingKey]
+    var currentIndex = 0
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    private mutating func next() throws -> Source {
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
+        }
+        defer { currentIndex += 1 }
+        return Source(value: elements[currentIndex], origin: origin, parentPath: codingPath)
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd, elements[currentIndex].isNull else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<Model: Decodable>(_ type: Model.Type) throws -> Model { try next().decode(type) }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try next().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
+    mutating func superDecoder() throws -> any Decoder { try next() }
+}

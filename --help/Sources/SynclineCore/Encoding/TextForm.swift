@@ -1,0 +1,79 @@
+// The forms of strings that are stored in fewer bytes: UUIDs, other hexadecimal digits, and moments. Every string that is
+// stored is looked at for them.
+
+import SynclineGround
+
+/// The forms of strings that have an encoding of their own.
+enum TextForm: Hashable {
+    case uuid(UUIDDigits)
+    case hexadecimal
+    /// `2026-05-19T21:30:00.123Z`, as milliseconds since 1970.
+    case instant(Int64)
+
+    init?(_ utf8: UnsafeRawBufferPointer) {
+        switch utf8.count {
+        case 36 where utf8[8] == UInt8(ascii: "-"):
+            guard let uuid = UUIDDigits(utf8) else { return nil }
+            self = .uuid(uuid)
+        case 24 where utf8[10] == UInt8(ascii: "T"):
+            guard let milliseconds = TextForm.milliseconds(utf8) else { return nil }
+            self = .instant(milliseconds)
+        case 16, 32, 40, 64:
+            guard TextForm.areLowerDigits(utf8) else { return nil }
+            self = .hexadecimal
+        default: return nil
+        }
+    }
+
+    private static func areLowerDigits(_ utf8: UnsafeRawBufferPointer) -> Bool {
+        for offset in stride(from: 0, to: utf8.count, by: 8) {
+            guard let digits = Hexadecimal.Eight(utf8, at: offset), !digits.hasUpper else { return false }
+        }
+        return true
+    }
+
+    /// Parses exactly the form that `text(of:)` writes.
+    private static func milliseconds(_ utf8: UnsafeRawBufferPointer) -> Int64? {
+        guard utf8[4] == 0x2d, utf8[7] == 0x2d, utf8[13] == 0x3a, utf8[16] == 0x3a, utf8[19] == 0x2e, utf8[23] == 0x5a,
+            let year = utf8.decimal(in: 0..<4), let month = utf8.decimal(in: 5..<7), let day = utf8.decimal(in: 8..<10),
+            let hour = utf8.decimal(in: 11..<13), let minute = utf8.decimal(in: 14..<16),
+            let second = utf8.decimal(in: 17..<19), let fraction = utf8.decimal(in: 20..<23)
+        else { return nil }
+        let date = CivilDate(year: year, month: month, day: day)
+        return date.seconds(hour: hour, minute: minute, second: second).map { $0 * 1000 + fraction }
+    }
+
+    static func text(ofMilliseconds milliseconds: Int64) -> String {
+        moment(milliseconds).description
+    }
+
+    static func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(.init(milliseconds: milliseconds), decimals: 3) }
+
+    static func text(ofUUID bytes: UnsafeRawBufferPointer, isUpper: Bool) -> String {
+        String(unsafeUninitializedCapacity: 36) { write(uuid: bytes, isUpper: isUpper, $0) }
+    }
+
+    /// Writes 36 characters.
+    static func write(
+        uuid bytes: UnsafeRawBufferPointer, isUpper: Bool, _ output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let memory = UnsafeMutableRawBufferPointer(output)
+        func characters(_ offset: Int) -> UInt64 {
+            let digits = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return Hexadecimal.Eight.characters(of: UInt32(littleEndian: digits), isUpper: isUpper)
+        }
+        func store<Word: FixedWidthInteger>(_ word: Word, _ place: Int) {
+            memory.storeBytes(of: word.littleEndian, toByteOffset: place, as: Word.self)
+        }
+        let (second, third) = (characters(4), characters(8))
+        store(characters(0), 0)
+        store(UInt32(truncatingIfNeeded: second), 9)
+        store(UInt32(truncatingIfNeeded: second &>> 32), 14)
+        store(UInt32(truncatingIfNeeded: third), 19)
+        store(UInt32(truncatingIfNeeded: third &>> 32), 24)
+        store(characters(12), 28)
+        let dash = UInt8(ascii: "-")
+        (output[8], output[13], output[18], output[23]) = (dash, dash, dash, dash)
+        return 36
+    }
+}

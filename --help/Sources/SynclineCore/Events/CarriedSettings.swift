@@ -1,0 +1,21 @@
+// The settings and the schema of a store as events, written again before the events that set them are removed. So the
+// log still has them if no checkpoint can be read.
+
+import SynclineGround
+
+extension StateReader {
+    /// Returns the events that set what is set. Indexes are not among them: they only save work.
+    package func settingEvents() throws(StateError) -> [Event.Body] {
+        var events: [Event.Body] = []
+        try snapshot.forEach(prefix: [Keyspace.settings]) { key, stored throws(StateError) in
+            let name = String(decoding: key.dropFirst(), as: UTF8.self)
+            if name.hasPrefix(SettingName.indexes) || name.hasPrefix(SettingName.orderedIndexes) { return true }
+            let value = try stored.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }
+            events.append(
+                name == SettingName.schema
+                    ? .declared(try Declaration(value), steps: []) : .configured(name: name, value: value))
+            return true
+        }
+        return events
+    }
+}

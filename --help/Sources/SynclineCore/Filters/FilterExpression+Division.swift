@@ -1,0 +1,26 @@
+// `div` of whole numbers. Servers of the newer protocol truncate the quotient. Those of the older one have only one
+// kind of number and never truncate. A store does what its server does.
+
+extension FilterExpression {
+    /// The filter with the meaning `div` has on servers of the older protocol: a column's 25 divided by 10 is 2.5,
+    /// whether it was sent as 25 or as 25.0.
+    package var dividingAsDoubles: FilterExpression {
+        let inner = mapParts { $0.dividingAsDoubles }
+        guard case .arithmetic(.div, let left, let right) = inner else { return inner }
+        return .arithmetic(.div, .arithmetic(.mul, left, .literal(.double(1))), right)
+    }
+
+    /// Whether there is a `div` in it.
+    var divides: Bool {
+        switch self {
+        case .column, .literal: false
+        case .arithmetic(.div, _, _): true
+        case .arithmetic(_, let left, let right), .compare(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.divides || right.divides
+        case .negate(let inner), .not(let inner): inner.divides
+        case .oneOf(let value, let choices): value.divides || choices.contains(where: \.divides)
+        case .call(_, let arguments): arguments.contains(where: \.divides)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// The tree of a filter: OData text in either protocol's spelling is parsed to it, printed from it for a server, and
+// evaluated with it by local queries.
+
+/// A filter, or a part of one.
+public indirect enum FilterExpression: Hashable, Sendable {
+    /// A column, or a member of a nested object below it.
+    case column([String])
+    /// A value, and the form it was written in.
+    case literal(Value, form: LiteralForm)
+    /// A comparison of two values.
+    case compare(Comparison, FilterExpression, FilterExpression)
+    /// A sum, difference, product, quotient or remainder.
+    case arithmetic(Arithmetic, FilterExpression, FilterExpression)
+    /// A negated number.
+    case negate(FilterExpression)
+    /// A negated condition.
+    case not(FilterExpression)
+    /// Both conditions hold.
+    case and(FilterExpression, FilterExpression)
+    /// At least one condition holds.
+    case or(FilterExpression, FilterExpression)
+    /// A value equals one of several.
+    case oneOf(FilterExpression, [FilterExpression])
+    /// A function call.
+    case call(Function, [FilterExpression])
+
+    /// Returns a column by its name.
+    public static func column(_ name: String) -> FilterExpression { .column([name]) }
+    /// Returns a literal in its plain form.
+    public static func literal(_ value: Value) -> FilterExpression { .literal(value, form: .plain) }
+
+    /// A comparison of two values, with its OData name.
+    public enum Comparison: String, Hashable, Sendable, CaseIterable {
+        /// Both are equal.
+        case equal = "eq"
+        /// Both differ.
+        case notEqual = "ne"
+        /// The left is greater.
+        case greater = "gt"
+        /// The left is greater or equal.
+        case greaterOrEqual = "ge"
+        /// The left is less.
+        case less = "lt"
+        /// The left is less or equal.
+        case lessOrEqual = "le"
+    }
+
+    /// An arithmetic operation, with its OData name.
+    public enum Arithmetic: String, Hashable, Sendable, CaseIterable {
+        /// The operators.
+        case add, sub, mul, div, mod
+    }
+
+    /// The form a literal was written in, if its value alone does not show that.
+    public enum LiteralForm: String, Hashable, Sendable {
+        /// The plain form of the value.
+        case plain
+        /// A GUID.
+        case guid = "Edm.Guid"
+        /// A time of day.
+        case time = "Edm.TimeOfDay"
+    }
+
+    /// The functions of both protocols, with their OData 4 names if the two differ.
+    public enum Function: String, Hashable, Sendable, CaseIterable {
+        /// Functions of strings.
+        case contains, startswith, endswith, concat, indexof, substring, replace, toupper, tolower, trim, length
+        /// Parts of a date.
+        case year, month, day, hour, minute, second
+        /// Rounding functions.
+        case floor, ceiling, round
+
+        /// The number of arguments.
+        var arity: ClosedRange<Int> {
+            switch self {
+            case .contains, .startswith, .endswith, .concat, .indexof: 2...2
+            case .substring: 2...3
+            case .replace: 3...3
+            default: 1...1
+            }
+        }
+    }
+}
+
+extension FilterExpression {
+    /// The columns it uses.
+    package var columns: Set<String> {
+        var all: Set<String> = []
+        forEachColumn { all.insert($0) }
+        return all
+    }
+
+    /// Calls `body` with each column it uses, as often as it does.
+    func forEachColumn(_ body: (String) -> Void) {
+        switch self {
+        case .column(let path): body(path[0])
+        case .literal: break
+        case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.forEachColumn(body)
+            right.forEachColumn(body)
+        case .negate(let inner), .not(let inner): inner.forEachColumn(body)
+        case .oneOf(let value, let choices):
+            value.forEachColumn(body)
+            for choice in choices { choice.forEachColumn(body) }
+        case .call(_, let arguments): for argument in arguments { argument.forEachColumn(body) }
+        }
+    }
+}
+
+/// Why a string is not a valid filter, and where.
+public struct FilterError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The position in the string, in characters from 0.
+    public var position: Int
+    /// What is wrong at that position.
+    public var message: String
+
+    /// Creates an error.
+    public init(position: Int, message: String) {
+        self.position = position
+        self.message = message
+    }
+
+    public var description: String { "\(message) at character \(position + 1)" }
+}

@@ -1,0 +1,44 @@
+// Limits the work of evaluating a filter. A filter's length limits the number of function calls, but not the size of
+// the strings they make: two letters may become a thousand, again and again.
+
+/// Why the evaluation of a filter ended early.
+package enum FilterFailure: Error, Hashable, Sendable {
+    /// The strings made for one row are too large.
+    case tooLarge
+    /// The caller stopped it.
+    case stopped
+}
+
+/// The work of evaluating a filter on one thread. A failure is kept; later results are null and meaningless.
+package final class FilterWork {
+    /// How many bytes of strings a filter may make for one row.
+    package static let textLimit = 16 << 20
+
+    // Unchecked: it belongs to one thread, and nothing here is called from within itself.
+    @exclusivity(unchecked) package private(set) var failure: FilterFailure?
+    @exclusivity(unchecked) private var made = 0
+    private let goesOn: (() -> Bool)?
+
+    /// - Parameter goesOn: Asked before each row and each function.
+    package init(goesOn: (() -> Bool)? = nil) {
+        self.goesOn = goesOn
+    }
+
+    func beginRow() {
+        made = 0
+        if failure == nil, goesOn?() == false { failure = .stopped }
+    }
+
+    /// Returns whether a function may still be called.
+    var mayGoOn: Bool {
+        if failure == nil, goesOn?() == false { failure = .stopped }
+        return failure == nil
+    }
+
+    /// Returns whether this many more bytes may be made.
+    func mayMake(_ bytes: Int) -> Bool {
+        made += bytes
+        if made > FilterWork.textLimit { failure = failure ?? .tooLarge }
+        return failure == nil
+    }
+}

@@ -1,0 +1,49 @@
+// Folds the declarations of indexes: entries for all rows that are there, and none for an index that goes.
+
+struct IndexFold {
+    let state: FoldState
+
+    /// Declares or drops an index. An index replaces another one that is sorted by the same columns.
+    func apply(_ change: IndexChange) throws(StateError) {
+        let table = change.table
+        let same = state.indexes.indexes(of: table).filter { $0.isSorted(by: change.columns) }
+        if change.form == .older {
+            guard same.contains(where: { $0.number == nil }) != change.isOn else { return }
+            let index = TableIndex(columns: change.columns)
+            return change.isOn ? try add(table, index) : try drop(table, index)
+        }
+        if change.isOn, same.contains(where: { $0.isCurrent(change) }) { return }
+        for index in same { try drop(table, index) }
+        guard change.isOn, let number = state.indexes.freeNumber(for: table) else { return }
+        try add(
+            table,
+            TableIndex(
+                columns: change.columns, including: change.including, number: number,
+                hasMarks: change.form == .marked))
+    }
+
+    func add(_ table: String, _ index: TableIndex) throws(StateError) {
+        guard !state.indexes.indexes(of: table).contains(index) else { return }
+        state.indexes.add(table, index)
+        try state.put(setting: SettingName.index(table, index), index.number == nil ? .bool(true) : index.value)
+        try fill(table, index)
+    }
+
+    func drop(_ table: String, _ index: TableIndex) throws(StateError) {
+        state.indexes.remove(table, index)
+        try state.put(setting: SettingName.index(table, index), nil)
+        for key in try state.keys(prefix: index.prefix(table)) { try state.set(key, nil) }
+    }
+
+    func fill(_ table: String, _ index: TableIndex) throws(StateError) {
+        var entries: [IndexEntry] = []
+        let prefix = RowKey.prefix(table)
+        try state.store.snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+            let entry = try RowEntry(value, state.shapes)
+            let found = state.indexEntry(table, index, entry, Bytes(rebasing: key[prefix.count...]))
+            if let found { entries.append(found) }
+            return true
+        }
+        for entry in entries { state.put(entry.key, entry.value, old: nil) }
+    }
+}

@@ -1,0 +1,187 @@
+// Folds the app's own changes: they enter the outbox and cover the base. An undo removes the newest of them.
+
+import SynclineGround
+
+package struct LocalFold {
+    let state: FoldState
+
+    /// Folds a transaction of the log.
+    func apply(_ reader: inout EventReader, number: UInt64) throws(StateError) {
+        do {
+            let isGrouped = try reader.flag()
+            var index: UInt32 = 0
+            var made = 0
+            while !reader.isAtEnd {
+                let change = try reader.encodedChange()
+                let position = Position(event: number, index: index)
+                if try insertNew(change, at: position, isGrouped: isGrouped)
+                    || apply(try LocalChange(change), at: position, isGrouped: isGrouped)
+                {
+                    made += 1
+                }
+                index += 1
+            }
+            if isGrouped { endGroup(number, count: made) }
+            state.through = number
+        } catch let error as StateError {
+            throw error
+        } catch {
+            throw .malformed("an event of local changes")
+        }
+    }
+
+    func apply(_ transaction: LocalTransaction, number: UInt64) throws(StateError) {
+        var made = 0
+        for (index, change) in transaction.changes.enumerated() {
+            let position = Position(event: number, index: UInt32(index))
+            if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+        }
+        if transaction.isGrouped { endGroup(number, count: made) }
+    }
+
+    /// Folds the insert of a row that the state does not know, which is the most frequent change; returns false for
+    /// anything else.
+    private func insertNew(
+        _ change: EncodedChange, at position: Position, isGrouped: Bool
+    ) throws(StateError) -> Bool {
+        guard change.kind == .insert, change.flags.isDisjoint(with: [.replaces, .contested]) else { return false }
+        return try insertNew(
+            change.table, change.id, change.shape, change.values, at: position, isGrouped: isGrouped)
+    }
+
+    /// Writes a new row, whose id is given as an encoded value, and its change: the same bytes as in the general case.
+    /// Returns false and does nothing if the state may know the row, if ids are not compared exactly, or if the table
+    /// has indexes, local columns or defaults.
+    func insertNew(
+        _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
+    ) throws(StateError) -> Bool {
+        guard state.ids == .exact, state.indexes.isEmpty, state.localColumns(of: table) == nil,
+            !state.hasDefaults(table)
+        else { return false }
+        state.scratch.key.removeAll()
+        var table = table
+        guard table.withUTF8({ state.scratch.key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
+        let key = state.scratch.key
+        return try key.withView { key throws(StateError) in
+            guard try state.store.value(key) == nil else { return false }
+            let number = state.number(of: shape)
+            state.scratch.value.removeAll()
+            state.scratch.value.append(insertedRow: number, values, position)
+            state.scratch.value.withView { state.store.put(key, $0, old: nil) }
+            state.scratch.value.removeAll()
+            JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &state.scratch.value)
+            state.scratch.value.withView { value in position.withJournalKey { state.store.put($0, value, old: nil) } }
+            state.totals.made += 1
+            return true
+        }
+    }
+
+    /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
+    /// outbox.
+    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
+        guard change.isContested else { return try add(change, at: position, isGrouped: isGrouped) }
+        let contest = try Contest(change, at: position, state)
+        return try contest.decide(state, isMade: add(change, at: position, isGrouped: isGrouped))
+    }
+
+    /// Adds a change to the outbox and covers the base with it.
+    private func add(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
+        let key = state.rowKey(change.table, change.id)
+        let (found, old) = try state.entry(key)
+        var entry = found ?? RowEntry()
+        if state.ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
+        var change = change
+        let local = state.separateLocal(&change.columns, of: change.table)
+        if CompactorRule.isEmpty(change.kind, hasColumns: !change.columns.isEmpty) {
+            guard let local, entry.isPresent else { return false }
+            try state.setLocal(local, &entry)
+            try state.write(entry, key, old: old)
+            return false
+        }
+        var journalEntry = JournalEntry(kind: change.kind, rowKey: key)
+        journalEntry.isGrouped = isGrouped
+        journalEntry.cancels = change.cancels
+        journalEntry.replaces = change.replaces
+        state.applyLocal(local, of: change.kind, on: &entry, &journalEntry)
+        if var pending = entry.pending {
+            if pending.count == 1 { try moveContent(of: pending) }
+            journalEntry.previous = pending.last
+            journalEntry.content = change.columns
+            pending.last = position
+            pending.count += 1
+            pending.append(journalEntry, change.columns, at: position)
+            entry.pending = pending
+        } else {
+            var pending = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)
+            pending.append(journalEntry, change.columns, at: position)
+            entry.pending = pending
+        }
+        state.write(journalEntry, at: position, old: nil)
+        try state.write(entry, key, old: old)
+        state.totals.made += 1
+        return true
+    }
+
+    /// A second change of a row follows: moves the columns of the first one into the journal.
+    private func moveContent(of pending: PendingRow) throws(StateError) {
+        var (first, old) = try state.journal(pending.first)
+        first.content = pending.overlay
+        state.write(first, at: pending.first, old: old)
+    }
+
+    /// Records how many changes of a transaction are in the outbox, which is known at its end.
+    package func endGroup(_ event: UInt64, count: Int) {
+        if count == 0 { return }
+        var writer = ByteWriter()
+        writer.append(varint: count)
+        state.put(state.journalKey(.end(of: event)), writer.bytes, old: nil)
+    }
+
+    /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
+    func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
+        let positions = try StateReader(state.store.snapshot, state.shapes).changes(of: event)
+        for position in positions.reversed() {
+            let change = try state.journal(position).entry
+            if let row, change.rowKey != row { continue }
+            // The first change of the event to its row is the last to be removed.
+            let before = try change.previous(before: position)
+            try removeLast(position, settles: before.map { $0.event < event } ?? true)
+            state.totals.cancelled += 1
+        }
+    }
+
+    /// - Parameter settles: Whether changes that are left and cancel each other may go. An undo does not let them go
+    ///   before it has removed all of its changes, because one of them may be the next it removes.
+    private func removeLast(_ position: Position, settles: Bool) throws(StateError) {
+        let change = try state.journal(position).entry
+        let (found, old) = try state.entry(change.rowKey)
+        guard var entry = found, let pending = entry.pending, pending.last == position else {
+            throw .malformed("an undo of a change that is not its row's last")
+        }
+        let links = try state.chain(of: pending)
+        try state.drop(links.suffix(1))
+        state.rebuild(&entry, from: links.dropLast(), frozen: pending.frozen, decidesAgain: false)
+        if let before = change.localBefore { entry.local = before }
+        if settles { try state.settleVoid(&entry) }
+        try state.write(entry, change.rowKey, old: old)
+    }
+
+    /// Checks that a carried row agrees with the outbox; it adds nothing.
+    func check(_ carried: CarriedRow) throws(StateError) {
+        let key = state.rowKey(carried.table, carried.id)
+        guard try StateReader(state.store.snapshot, state.shapes).carriedRow(key: key) == carried else {
+            throw .malformed("an event with changes that differ from those of the outbox")
+        }
+    }
+}
+
+extension PendingRow {
+    /// Adds one more change on top of the row.
+    mutating func append(_ change: JournalEntry, _ columns: Row, at position: Position) {
+        let rule = CompactorRule(change, after: operation?.kind)
+        overlay = rule.columns(overlay, columns)
+        isPresent = change.kind != .delete
+        if change.kind == .insert { hidesBase = frozen?.kind == .delete }
+        operation = rule.operation.map { Operation(kind: $0, first: operation?.first ?? position) }
+    }
+}

@@ -1,0 +1,142 @@
+// Folds the rows that the server sent: a row becomes the base, also beneath pending changes. If both sides changed a
+// column to different values, or one side removed the row, the pending operation is in conflict at once.
+
+import SynclineGround
+
+package struct PageFold {
+    let state: FoldState
+
+    func apply(_ page: PulledPage) throws(StateError) {
+        var effect = PageEffect()
+        for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
+        if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
+    }
+
+    /// Folds a page and returns only the rows that changed something; returns nil and folds nothing if no row did and
+    /// the cursor stays. Known rows cost one lookup.
+    package func applyNews(_ page: PulledPage, number: UInt64) throws(StateError) -> (news: PulledPage?, PageEffect) {
+        var effect = PageEffect()
+        var news = page
+        news.rows.removeAll(keepingCapacity: true)
+        for row in page.rows where try apply(row, in: page.table, isAudit: page.isAudit, &effect) {
+            news.rows.append(row)
+        }
+        if news.rows.isEmpty && news.cursor == nil { return (nil, effect) }
+        if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
+        state.through = number
+        return (news, effect)
+    }
+
+    /// Returns whether it changed anything. An audit leaves rows that the app has changed, including those changed
+    /// since the audit began.
+    private func apply(
+        _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
+    ) throws(StateError) -> Bool {
+        let key = state.rowKey(table, pulled.id)
+        let (found, old) = try state.entry(key)
+        var entry = found ?? RowEntry()
+        if isAudit && entry.pending != nil { return false }
+        if var row = state.shared(pulled.row, of: table) {
+            // The server's spelling of the id applies once the server has answered.
+            if state.ids == .ignoreCase { entry.spelling = pulled.id }
+            if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return false }
+            entry.forgetOvertaken()
+            // What the base has besides is as it was: a pull may have asked for some columns only.
+            if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
+            try rebase(&entry, key, onto: row)
+        } else {
+            let meetsChange = entry.meetsTombstone
+            guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return false }
+            entry.forgetOvertaken()
+            if entry.base != nil || meetsChange { try removeBase(&entry, key) }
+        }
+        effect.count(found, entry)
+        try state.write(entry, key, old: old)
+        return true
+    }
+
+    private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
+        let ancestor = entry.base
+        entry.take(base: row, isAnswer: false)
+        try state.settleVoid(&entry)
+        guard let pending = entry.pending else { return }
+        if pending.frozen?.status == .conflict {
+            entry.pending?.frozen?.meet(server: row)
+        } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
+            pending.isInConflict(operation.kind, with: row, since: ancestor)
+        {
+            try state.freeze(&entry, pending, operation, key, asConflictWith: row, ancestor, .changed)
+        }
+    }
+
+    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
+        let ancestor = entry.base
+        entry.loseBase()
+        guard let pending = entry.pending else { return }
+        let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
+        if isDelete {
+            // Both sides deleted it: they agree.
+            entry.isOwnTombstone = true
+            let links = try state.chain(of: pending)
+            let taken = links.prefix { link in pending.frozen.map { link.position <= $0.through } ?? true }
+            try state.settle(taken)
+            state.rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
+        } else if pending.frozen?.status == .conflict {
+            entry.pending?.frozen?.meet(server: nil)
+        } else if pending.frozen == nil, let operation = pending.operation, operation.kind != .insert {
+            try state.freeze(&entry, pending, operation, key, asConflictWith: nil, ancestor, .gone)
+        }
+    }
+}
+
+extension FrozenOperation {
+    fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete && rival == nil }
+
+    /// The server's side of a conflict is another one now.
+    fileprivate mutating func meet(server row: Row?) {
+        server = rival.map { $0.row(over: row) } ?? row
+        code = (server == nil && kind != .insert ? ConflictReason.gone : .changed).rawValue
+    }
+}
+
+/// The effect of pages.
+package struct PageEffect: Hashable, Sendable {
+    /// Rows whose base has changed.
+    package private(set) var changed = 0
+    /// Rows that an app no longer sees.
+    package private(set) var deleted = 0
+    /// Conflicts that were found.
+    package private(set) var conflicts = 0
+
+    package init() {}
+
+    fileprivate mutating func count(_ before: RowEntry?, _ after: RowEntry) {
+        if after.base != nil { changed += 1 }
+        if before?.isPresent == true, !after.isPresent { deleted += 1 }
+        if after.pending?.frozen?.status == .conflict, before?.pending?.frozen?.status != .conflict { conflicts += 1 }
+    }
+}
+
+extension PendingRow {
+    /// Whether the pending operation and a row from the server are in conflict at once.
+    fileprivate func isInConflict(_ kind: OperationKind, with server: Row, since ancestor: Row?) -> Bool {
+        switch kind {
+        // The server will say so when it is pushed.
+        case .insert: false
+        case .delete: true
+        case .update: !overlay.collidingColumns(with: server, since: ancestor).isEmpty
+        }
+    }
+}
+
+extension Row {
+    /// Whether a row that the server sent tells nothing new: it has the same state and no further columns. A base may lack
+    /// columns that its version has, if it was imported, or if the server's table got a column.
+    fileprivate func isKnown(_ row: Row) -> Bool {
+        guard isSameState(as: row) else { return false }
+        if shape == row.shape { return true }
+        return row.shape.names.allSatisfy { name in
+            shape.place(of: name) != nil || Item.systemColumns.contains(name) || row[name]?.isNull != false
+        }
+    }
+}

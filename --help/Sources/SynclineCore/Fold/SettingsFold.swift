@@ -1,0 +1,16 @@
+// Folds what a store says of itself: its settings, and the device that writes.
+
+struct SettingsFold {
+    let state: FoldState
+
+    /// The device that writes from now on: a copy of the store has a device of its own.
+    func apply(_ opening: Opening) throws(StateError) {
+        if !opening.device.isEmpty { try state.put(setting: SettingName.device, .string(opening.device)) }
+        if let place = opening.place { try state.put(setting: SettingName.place, .string(place)) }
+    }
+
+    func set(_ name: String, _ value: Value?) throws(StateError) {
+        try state.put(setting: name, value)
+        if name == SettingName.ids { state.ids = value == .string("ignore-case") ? .ignoreCase : .exact }
+    }
+}

@@ -1,0 +1,153 @@
+// Searches a range of a log's events for the one that made a condition true. Examines every event of the range: for
+// one row, only the events that concern it; for the outbox, an outline of it; otherwise by a fold.
+
+package struct ConditionSearch {
+    /// The result of a search.
+    package struct Finding: Sendable {
+        /// The event that made the condition true; nil if none did.
+        package var event: UInt64?
+        /// Whether it was true before the first event examined. Then it must become false before an event can make
+        /// it true.
+        package var heldBefore: Bool
+        /// Whether it was false at some point of the search.
+        package var ceased: Bool
+        /// The first and last event examined; nil if there was none.
+        package var searched: ClosedRange<UInt64>?
+        /// Whether the condition's row or table was found; nil if that was not checked.
+        package var knowsSubject: Bool?
+
+        /// The number of events examined.
+        package var examined: UInt64 { searched.map { $0.upperBound - $0.lowerBound + 1 } ?? 0 }
+    }
+
+    /// Calls a visitor with the events after one, in order, until it returns false.
+    package typealias Records = (UInt64, (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws -> Void
+
+    private let condition: Condition
+    private let last: UInt64
+    private let records: Records
+
+    /// - Parameter last: The last event to look at.
+    package init(_ condition: Condition, through last: UInt64 = .max, in records: @escaping Records) {
+        self.condition = condition
+        self.last = last
+        self.records = records
+    }
+
+    /// Searches the events after the state `start`, which is used up.
+    package func run(from start: Projector) throws -> Finding {
+        if let finding = try outline(from: start) { return finding }
+        var search = try ReplaySearch(condition, from: start)
+        var finding = try find(after: start.through, search.holds) { record, number in
+            try search.fold(record, number: number)
+        }
+        finding.knowsSubject = search.knowsSubject
+        return finding
+    }
+
+    /// Searches the outbox without folding rows, which usually is sufficient; returns nil if it is not.
+    private func outline(from start: Projector) throws -> Finding? {
+        guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
+            return nil
+        }
+        func holds() -> Bool? {
+            (condition.subject == .pending ? outline.operations : outline.waiting).map(condition.holds)
+        }
+        guard let heldBefore = holds() else { return nil }
+        var isClear = true
+        let finding = try find(after: start.through, heldBefore) { record, number in
+            let holds = try outline.fold(record, number: number) ? holds() : nil
+            isClear = holds != nil
+            return holds
+        }
+        return isClear ? finding : nil
+    }
+
+    /// Examines the events after one until the condition becomes true, or is not known.
+    private func find(
+        after through: UInt64, _ heldBefore: Bool,
+        _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
+    ) throws -> Finding {
+        var finding = Finding(heldBefore: heldBefore, ceased: !heldBefore)
+        var held = heldBefore
+        try records(through) { number, record in
+            if number > last { return false }
+            finding.searched = (finding.searched?.lowerBound ?? number)...number
+            guard let holds = try fold(record, number) else { return false }
+            if holds && !held {
+                finding.event = number
+                return false
+            }
+            if !holds { finding.ceased = true }
+            held = holds
+            return number < last
+        }
+        return finding
+    }
+}
+
+/// Evaluates a condition after each event.
+package struct ReplaySearch {
+    private let condition: Condition
+    private let projector: Projector
+    private var count: Int
+    /// The rows that are held, if operations to push are counted.
+    private var held: Set<[UInt8]> = []
+    /// Whether the row, or a row of the table, is or was there; nil for a condition on the outbox.
+    package private(set) var knowsSubject: Bool?
+
+    package init(_ condition: Condition, from start: Projector) throws(StateError) {
+        self.condition = condition
+        projector = start
+        let reader = start.reader(of: start.store.snapshot)
+        count = try condition.count(in: reader)
+        switch condition.subject {
+        case .row(let focus, _): knowsSubject = try reader.entry(focus.table, focus.id) != nil
+        case .count(let table, _): knowsSubject = try reader.tables().contains(table)
+        case .pending: held = try reader.heldKeys()
+        case .conflicts: break
+        }
+    }
+
+    /// Whether it holds at this point.
+    package var holds: Bool { condition.holds(count) }
+
+    /// Takes the next record; returns whether the condition holds after it.
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+        if let focus = condition.focus {
+            var reader = try EventReader(record, projector.shapes)
+            guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return holds }
+            try projector.apply(try reader.event(), number: number, onlyTo: focus)
+            let state = projector.reader(of: projector.store.snapshot)
+            if knowsSubject == false { knowsSubject = try state.entry(focus.table, focus.id) != nil }
+            count = try condition.count(in: state)
+            return holds
+        }
+        let kind = try EventReader(record, projector.shapes).kind
+        if condition.mayChange(with: kind) {
+            projector.store.beginChanges()
+            try projector.apply(record, number: number)
+            let changes = try StateChanges(projector, of: condition.scope)
+            if knowsSubject == false, !changes.rows.isEmpty { knowsSubject = true }
+            try count(changes, kind)
+        } else {
+            projector.store.endChanges()
+            try projector.apply(record, number: number)
+        }
+        if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
+        return holds
+    }
+
+    private mutating func count(_ changes: StateChanges, _ kind: EventKind) throws(StateError) {
+        if condition.subject == .pending, kind == .configured || !held.isEmpty {
+            let reader = projector.reader(of: projector.store.snapshot)
+            let now = try reader.heldKeys()
+            if now != held {
+                held = now
+                count = try condition.count(in: reader)
+                return
+            }
+        }
+        count += condition.difference(changes, held: held)
+    }
+}

@@ -1,0 +1,108 @@
+// What the key of an index's entry leaves open about its row's values. Whole numbers have one place, whether they are
+// integers or doubles; and some values are not in the key as they are. An entry without a mark leaves nothing open.
+//
+//   mark := nothing, or one byte: 01 the row has to be read, or the sum of 02 (first column), 04, … 80 (seventh column)
+//           for each column that has a whole number that is a double
+
+import SynclineGround
+
+struct EntryMark: Hashable {
+    private(set) var byte: UInt8 = 0
+
+    private static let row: UInt8 = 1
+
+    init() {}
+
+    /// The mark of an entry with a value.
+    init(of value: Bytes) throws(MalformedBytes) {
+        guard value.count < 2 else { throw MalformedBytes() }
+        byte = value.first ?? 0
+    }
+
+    var bytes: [UInt8] { byte == 0 ? [] : [byte] }
+
+    /// Whether the row has to be read.
+    var needsRow: Bool { byte & EntryMark.row != 0 }
+
+    /// Whether a column whose number is whole has a double.
+    func isDouble(_ column: Int) -> Bool { byte & EntryMark.double(column) != 0 }
+
+    /// Takes the value of a column into account.
+    mutating func add(_ value: Value, at column: Int) {
+        guard !needsRow else { return }
+        switch EntryForm(value) {
+        case .key: break
+        case .double where EntryMark.double(column) != 0: byte |= EntryMark.double(column)
+        case .double, .row: byte = EntryMark.row
+        }
+    }
+
+    /// The bit of a column; 0 if it has none.
+    private static func double(_ column: Int) -> UInt8 { column < 7 ? 2 << UInt8(column) : 0 }
+}
+
+/// Where the value of a column is found.
+private enum EntryForm {
+    case key
+    /// In the key, as a whole number that is a double.
+    case double
+    /// In the row only.
+    case row
+
+    init(_ value: Value) {
+        self =
+            switch value {
+            case .null, .bool, .integer, .date: .key
+            case .double(let number): EntryForm(number)
+            // A zero within is written in two bytes.
+            case .string(let text): text.utf8.count <= IndexKey.textLimit && !text.utf8.contains(0) ? .key : .row
+            case .bytes(let content): content.count <= IndexKey.textLimit && !content.contains(0) ? .key : .row
+            case .array, .object: .row
+            }
+    }
+
+    private init(_ number: Double) {
+        if !number.isFinite || number == 0 && number.sign == .minus {
+            self = .row
+        } else {
+            self = Int64(exactly: number) == nil ? .key : .double
+        }
+    }
+}
+
+/// A value as the key of an entry has it.
+package enum EntryValue {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case date(Timestamp.Instant)
+    case text(UnsafeRawBufferPointer)
+    case bytes(UnsafeRawBufferPointer)
+}
+
+extension ByteReader {
+    /// Reads a place that no mark says to read the row for.
+    /// - Parameter isDouble: Whether a whole number is a double.
+    mutating func entryValue(isDouble: Bool) throws(MalformedBytes) -> EntryValue {
+        let start = offset
+        switch try byte() {
+        case SortTag.null: return .null
+        case SortTag.bool: return .bool(try byte() != 0)
+        case SortTag.number: return try sortedNumber(isDouble: isDouble)
+        case SortTag.date: return .date(try sortedInstant())
+        case let tag where tag == SortTag.string || tag == SortTag.bytes:
+            offset = start
+            guard try skipSortValue() == nil else { throw MalformedBytes() }
+            let content = Bytes(rebasing: bytes[start + 1..<offset - 2])
+            return tag == SortTag.string ? .text(content) : .bytes(content)
+        default: throw MalformedBytes()
+        }
+    }
+
+    private mutating func sortedNumber(isDouble: Bool) throws(MalformedBytes) -> EntryValue {
+        let (floor, rest) = try sortedNumber()
+        guard !isDouble, let whole = Int64(exactly: floor) else { return .double(floor) }
+        return .integer(whole &+ Int64(rest))
+    }
+}

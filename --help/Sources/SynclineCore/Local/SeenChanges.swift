@@ -1,0 +1,33 @@
+// Decides whether a change of another process meets something that the process had not seen: the row is gone, or has
+// another value in a column that the change sets. Values decide, so a column that was set away and back does not count.
+
+struct SeenChanges {
+    /// The columns that earlier changes of the transaction set, by the row's key; nil for the whole row.
+    private var made: [[UInt8]: Set<String>?] = [:]
+
+    /// - Parameter local: Columns that never leave the device. The last process that sets them wins.
+    mutating func isMet(_ change: LocalChange, _ key: [UInt8], _ local: Set<String>, by current: Row?) -> Bool {
+        let columns = change.kind == .update ? Set(change.columns.columns) : nil
+        guard let earlier = made[key] else {
+            made[key] = columns
+            return SeenChanges.isMet(change, local, by: current)
+        }
+        // A row that the transaction itself made or removed is compared once.
+        guard let earlier else { return false }
+        made[key] = columns.map { $0.union(earlier) }
+        return SeenChanges.isMet(change, local.union(earlier), by: current)
+    }
+
+    private static func isMet(_ change: LocalChange, _ ignored: Set<String>, by current: Row?) -> Bool {
+        switch (change.kind, current) {
+        case (.insert, nil), (.delete, nil): return false
+case (.update, nil): return !Breakage.unseenDeleteIgnored.isActive
+        case (.insert, let current?), (.update, let current?):
+return !Breakage.unseenValueIgnored.isActive && !change.columns.without(ignored).collidingColumns(with: current, since: change.seen).isEmpty
+        case (.delete, let current?):
+            guard let seen = change.seen else { return true }
+            let names = Set(seen.own.columns).union(current.own.columns).subtracting(ignored)
+            return names.contains { !(seen[$0] ?? .null).means(current[$0] ?? .null) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// The values of one column of a report, and their masks. A mask is made from the value's rank in its column, so
+// equal values have equal masks in the same order, and nothing else is revealed. Null, true, false and an empty
+// string stay, because masking them would hide nothing.
+
+import SynclineGround
+
+/// Collects values first, and masks them after `close`.
+package struct MaskedValues: Sendable {
+    private var numbers: Set<Value> = []
+    private var instants: Set<Timestamp.Instant> = []
+    private var texts: Set<ExactString> = []
+    private var blobs: Set<[UInt8]> = []
+    private var ranks = Ranks()
+
+    private struct Ranks: Sendable {
+        var numbers: [Value: Int] = [:]
+        var instants: [Timestamp.Instant: Int] = [:]
+        var texts: [ExactString: String] = [:]
+        var blobs: [[UInt8]: Int] = [:]
+    }
+
+    package init() {}
+
+    // MARK: Collecting
+
+    /// Adds a value that is neither an array nor an object.
+    package mutating func add(_ value: Value) {
+        switch value {
+        case .null, .bool, .array, .object: break
+        case .integer, .double: numbers.insert(value)
+        case .date(let date): instants.insert(date.instant)
+        case .bytes(let bytes): blobs.insert(bytes)
+        case .string(let text):
+            if let date = MaskedValues.date(text) {
+                instants.insert(date.instant)
+            } else if !text.isEmpty {
+                texts.insert(ExactString(text))
+            }
+        }
+    }
+
+    /// Adds the values of another column that has the same values under another name.
+    package mutating func add(_ other: MaskedValues) {
+        numbers.formUnion(other.numbers)
+        instants.formUnion(other.instants)
+        texts.formUnion(other.texts)
+        blobs.formUnion(other.blobs)
+    }
+
+    /// Ranks all values. `coded` encodes bytes as a string if there is no other way.
+    package mutating func close(coded: ([UInt8]) -> String) {
+        let sorted = numbers.sorted { Value.compare($0, $1) == .less }
+        var rank = 0
+        for (index, number) in sorted.enumerated() {
+            // An equal number in another form has the same rank.
+            if index == 0 || Value.compare(sorted[index - 1], number) != .equal { rank += 1 }
+            ranks.numbers[number] = rank
+        }
+        for (rank, instant) in instants.sorted().enumerated() { ranks.instants[instant] = rank + 1 }
+        for (rank, bytes) in blobs.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
+            ranks.blobs[bytes] = rank + 1
+        }
+        let width = MaskedValues.letters(texts.count, width: 1).utf8.count
+        for (rank, text) in texts.sorted().enumerated() {
+            ranks.texts[text] = MaskedValues.letters(rank + 1, width: width)
+        }
+        for bytes in blobs { ranks.texts[ExactString(coded(bytes))] = coded(blob(of: bytes)) }
+        (numbers, instants, texts, blobs) = ([], [], [], [])
+    }
+
+    // MARK: Masking
+
+    /// Returns a value's mask. A value that was not collected gets the mask for an unknown value.
+    package func mask(_ value: Value) -> Value {
+        switch value {
+        case .null, .bool, .array, .object: value
+        case .integer: .integer(Int64(ranks.numbers[value] ?? 0))
+        case .double(let number): .double(mask(number))
+        case .date(let date): .date(mask(date))
+        case .bytes(let bytes): .bytes(blob(of: bytes))
+        case .string(let text): .string(mask(text))
+        }
+    }
+
+    package func mask(_ text: String) -> String {
+        if text.isEmpty { return text }
+        if let coded = ranks.texts[ExactString(text)] { return coded }
+        return MaskedValues.date(text).map { mask($0).description } ?? "unknown"
+    }
+
+    /// A number with a fraction keeps one, so that it is read as the same kind.
+    private func mask(_ number: Double) -> Double {
+        let rank = Double(ranks.numbers[.double(number)] ?? 0)
+        return number == number.rounded() ? rank : rank + 0.5
+    }
+
+    /// Uses one day per instant, so that a date without a time stays one.
+    private func mask(_ date: Timestamp) -> Timestamp {
+        let step: Int64 = ranks.instants.count < 1_000_000 ? 86_400 : 1
+        let rank = Int64(ranks.instants[date.instant] ?? 0)
+        return Timestamp(.init(seconds: rank * step), decimals: date.decimals, zone: date.zone)
+    }
+
+    private func blob(of bytes: [UInt8]) -> [UInt8] {
+        withUnsafeBytes(of: UInt64(ranks.blobs[bytes] ?? 0).bigEndian) { Array($0) }
+    }
+
+    /// Returns the date that a string represents, or nil if it would be written differently.
+    private static func date(_ text: String) -> Timestamp? {
+        guard let date = Timestamp(text), date.description.hasSameBytes(as: text) else { return nil }
+        return date
+    }
+
+    /// Returns a number in letters, the highest digit first: masks of one width sort like their numbers.
+    package static func letters(_ number: Int, width: Int) -> String {
+        var rest = number
+        var letters: [UInt8] = []
+        while rest > 0 || letters.count < width {
+            letters.append(UInt8(0x61 + rest % 26))
+            rest /= 26
+        }
+        return String(decoding: letters.reversed(), as: UTF8.self)
+    }
+}

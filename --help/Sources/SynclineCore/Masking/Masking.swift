@@ -1,0 +1,148 @@
+// Replaces an app's data in a report by masks that keep the store's behaviour: each value becomes one of the same
+// type with the same rank in its column. Everything is visited twice in the same way: first to collect the values,
+// then to mask them.
+
+package final class Masking {
+    /// What is masked only on request.
+    package struct Options: Hashable, Sendable {
+        package var ids = false
+        package var names = false
+
+        package init() {}
+    }
+
+    /// A column, or a member of the objects it holds.
+    package struct Place: Hashable, Sendable {
+        package var table: String
+        package var path: [String]
+
+        package init(_ table: String, _ path: [String]) {
+            self.table = table
+            self.path = path
+        }
+
+        package func below(_ name: String) -> Place { Place(table, path + [name]) }
+
+        /// Whether values here are not masked.
+        package var isPlain: Bool { path.count == 1 && Item.systemColumns.contains(path[0]) }
+    }
+
+    /// Replaces text written by a server or a person, which no machine reads.
+    package static let words = "masked"
+    /// The backend of a masked store.
+    static let backend = "https://server.invalid/"
+    /// The query id that a sync uses by default, which is not app data.
+    private static let plainQueryIDs: Set<String> = ["sync"]
+
+    package let options: Options
+    private let ignoresCase: Bool
+    private let coded: ([UInt8]) -> String
+    private var isClosed = false
+    private var places: [Place: MaskedValues] = [:]
+    private var keys: [Place: MaskedValues] = [:]
+    private var tables = MaskedValues()
+    private var columns = MaskedValues()
+    private var ids = MaskedValues()
+    private var queryIDs = MaskedValues()
+    /// Columns that have had two names, with the first of them.
+    private var others: [Place: Place] = [:]
+
+    /// - Parameter coded: How bytes are written in JSON.
+    package init(_ options: Options, ids comparison: IDComparison, coded: @escaping ([UInt8]) -> String) {
+        self.options = options
+        self.coded = coded
+        ignoresCase = comparison == .ignoreCase
+    }
+
+    /// Ends collecting: what is visited from now on is masked.
+    package func close() {
+        for (place, values) in places where root(place) != place {
+            places[place] = nil
+            places[root(place), default: MaskedValues()].add(values)
+        }
+        for (place, names) in keys where root(place) != place {
+            keys[place] = nil
+            keys[root(place), default: MaskedValues()].add(names)
+        }
+        for place in places.keys { places[place]?.close(coded: coded) }
+        for place in keys.keys { keys[place]?.close(coded: coded) }
+        tables.close(coded: coded)
+        columns.close(coded: coded)
+        ids.close(coded: coded)
+        queryIDs.close(coded: coded)
+        isClosed = true
+    }
+
+    // MARK: Values
+
+    package func mask(_ value: Value, _ place: Place) -> Value {
+        if place.isPlain { return value }
+        switch value {
+        case .null, .bool: return value
+        case .array(let elements): return .array(elements.map { mask($0, place.below("[]")) })
+        case .object(let members):
+            return .object(members.map { .init(mask(key: $0.name, place), mask($0.value, place.below($0.name))) })
+        default:
+            if isClosed { return (places[root(place)] ?? MaskedValues()).mask(value) }
+            places[place, default: MaskedValues()].add(value)
+            return value
+        }
+    }
+
+    /// Masks the name of a member of an object in a column.
+    package func mask(key: String, _ place: Place) -> String {
+        if isClosed { return "k" + (keys[root(place)]?.mask("k" + key) ?? Masking.words) }
+        keys[place, default: MaskedValues()].add(.string("k" + key))
+        return key
+    }
+
+    /// Masks a row, except its id and the server's columns.
+    package func mask(_ row: Row, _ table: String) -> Row {
+        Row(row.members.map { .init(mask(column: $0.name), mask($0.value, Place(table, [$0.name]))) })
+    }
+
+    package func mask(words: String) -> String { isClosed ? Masking.words : words }
+
+    // MARK: Names
+
+    package func mask(table: String) -> String { options.names ? mask(table, "t", \.tables) : table }
+
+    package func mask(column: String) -> String {
+        options.names && column != "id" && !Item.systemColumns.contains(column)
+            ? mask(column, "c", \.columns) : column
+    }
+
+    package func mask(id: String) -> String {
+        if !options.ids { return id }
+        let folded = ignoresCase ? String(decoding: id.utf8.map(IDComparison.lowered), as: UTF8.self) : id
+        return mask(folded, "i", \.ids)
+    }
+
+    package func mask(queryID: String) -> String {
+        Masking.plainQueryIDs.contains(queryID) ? queryID : mask(queryID, "q", \.queryIDs)
+    }
+
+    /// The letter in front keeps a name from being read as a date, and its mask from being a keyword.
+    private func mask(
+        _ name: String, _ letter: String, _ names: ReferenceWritableKeyPath<Masking, MaskedValues>
+    ) -> String {
+        if isClosed { return letter + self[keyPath: names].mask(letter + name) }
+        self[keyPath: names].add(.string(letter + name))
+        return name
+    }
+
+    // MARK: Columns with two names
+
+    /// Treats two names as one column.
+    package func join(_ table: String, _ first: String, _ second: String) {
+        let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
+        if first != second, !first.isPlain, !second.isPlain { others[second] = first }
+    }
+
+    private func root(_ place: Place) -> Place {
+        if others.isEmpty { return place }
+        var column = Place(place.table, Array(place.path.prefix(1)))
+        while let first = others[column] { column = first }
+        return Place(place.table, column.path + place.path.dropFirst())
+    }
+}

@@ -1,0 +1,71 @@
+// Looks up several keys at once. What one search must wait for, the memory of another block, is fetched while the other
+// searches are prepared.
+
+import SynclineGround
+
+/// The search for one of several keys.
+struct KeyLookup {
+    let key: Bytes
+    fileprivate let hash: UInt64
+    /// The newest run that may have the key; the number of runs if none has it.
+    fileprivate var run = 0
+    /// The block of that run which would hold the key, by its number, and itself if it is cached.
+    var place = 0
+    fileprivate var block: RunBlock?
+
+    init(_ key: Bytes) {
+        self.key = key
+        hash = hash64(key)
+    }
+}
+
+typealias KeyLookups = UnsafeMutableBufferPointer<KeyLookup>
+
+extension StateSnapshot {
+    /// Calls `body` with each of some keys that has a value, in their order, with its position and the value.
+    /// - Parameter areKnown: Whether the keys are known to have values, as those of an index are. Then the filter of the
+    ///   oldest run is not asked.
+    func forEachValue(
+        of keys: [Bytes], areKnown: Bool, _ body: (Int, StateValue) throws(StateError) -> Void
+    ) throws(StateError) {
+        try withUnsafeTemporaryAllocation(of: KeyLookup.self, capacity: keys.count) { lookups throws(StateError) in
+            for (index, key) in keys.enumerated() { lookups.initializeElement(at: index, to: KeyLookup(key)) }
+            defer { lookups.deinitialize() }
+            prepare(lookups, areKnown)
+            for index in lookups.indices {
+                if let value = try value(&lookups[index]) { try body(index, value) }
+            }
+        }
+    }
+
+    private func prepare(_ lookups: KeyLookups, _ areKnown: Bool) {
+        let runs = layers.runs
+        let asked = areKnown ? runs.dropLast() : runs[...]
+        for index in lookups.indices {
+            let (key, hash) = (lookups[index].key, lookups[index].hash)
+            lookups[index].run = asked.firstIndex { $0.mayContain(key, hash: hash) } ?? asked.endIndex
+        }
+        for (number, run) in runs.enumerated() where !run.isEmpty {
+            run.findPlaces(of: lookups) { $0.run == number }
+            for index in lookups.indices where lookups[index].run == number { run.prefetch(lookups[index].place) }
+            for index in lookups.indices where lookups[index].run == number {
+                lookups[index].block = run.cached(lookups[index].place)
+            }
+        }
+    }
+
+    private func value(_ lookup: inout KeyLookup) throws(StateError) -> StateValue? {
+        if let recent = layers.recentValue(lookup.key, hash: lookup.hash, at: commit) { return recent }
+        guard lookup.run < layers.runs.count else { return nil }
+        let run = layers.runs[lookup.run]
+        if !run.isEmpty {
+            let block = if let known = lookup.block.take() { known } else { try run.searchable(lookup.place) }
+            switch try run.find(lookup.key, in: block) {
+            case .value(let bytes): return StateValue(bytes, block)
+            case .removed: return nil
+            case .absent: break
+            }
+        }
+        return try layers.value(lookup.key, hash: lookup.hash, inRunsFrom: lookup.run + 1)
+    }
+}

@@ -1,0 +1,285 @@
+// A run: an immutable, sorted part of the state in blocks of a file. Its index (the first key of each block) and its
+// key filter are in memory; blocks are read when they are needed, through the cache of its store.
+
+package import SynclineGround
+
+/// Reads the blocks of a run.
+package protocol BlockSource: Sendable {
+    /// Returns a block. `length` is how much of the file the block takes, if that is known.
+    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock
+
+    /// Returns the block at the first of some addresses that grow, and those that follow it in the same piece of the
+    /// file. `length` is how much of the file they take, if that is known.
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock]
+}
+
+extension BlockSource {
+    package func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+        guard let first = addresses.first else { return [] }
+        return [try block(at: first, length: addresses.count == 1 ? length : nil)]
+    }
+}
+
+/// What is needed to open a run.
+package struct RunRoot: Hashable, Sendable {
+    package var indexBlocks: [UInt64] = []
+    package var filterBlocks: [UInt64] = []
+    /// The number of entries, including removals.
+    package var count = 0
+    /// The size of the keys and values in bytes.
+    package var size = 0
+
+    package init() {}
+
+    package func encode(into writer: inout ByteWriter) {
+        for addresses in [indexBlocks, filterBlocks] {
+            writer.append(varint: addresses.count)
+            for address in addresses { writer.append(varint: address) }
+        }
+        writer.append(varint: count)
+        writer.append(varint: size)
+    }
+
+    package init(_ reader: inout ByteReader) throws(MalformedBytes) {
+        for _ in 0..<(try reader.count()) { indexBlocks.append(try reader.varint()) }
+        for _ in 0..<(try reader.count()) { filterBlocks.append(try reader.varint()) }
+        count = Int(truncatingIfNeeded: try reader.varint())
+        size = Int(truncatingIfNeeded: try reader.varint())
+    }
+}
+
+package final class Run: Sendable {
+    package let root: RunRoot
+    /// The file it is in, by the last event that file covers.
+    package let file: UInt64
+    private let source: any BlockSource
+    private let index: RunIndex
+    private let filter: KeyFilter
+    private let cache: BlockCache
+    /// Its number in the cache.
+    private let number: Int
+
+    package init(
+        _ root: RunRoot, _ source: any BlockSource, file: UInt64, _ cache: BlockCache = BlockCache()
+    ) throws(StateError) {
+        self.root = root
+        self.file = file
+        self.source = source
+        self.cache = cache
+        number = cache.numberForRun()
+        do {
+            var index = RunIndex()
+            for address in root.indexBlocks { try index.add(try source.block(at: address, length: nil)) }
+            self.index = index
+            filter = try KeyFilter(decoding: try root.filterBlocks.map { try source.block(at: $0, length: nil) })
+        } catch let error as StateError {
+            throw error
+        } catch {
+            throw .malformed("a run's index")
+        }
+    }
+
+    deinit { cache.removeAll(of: number) }
+
+    func mayContain(_ key: Bytes, hash: UInt64) -> Bool {
+        // A merge may have left nothing.
+        guard !index.addresses.isEmpty else { return false }
+        return !KeyFilter.covers(key) || filter.mayContain(hash: hash)
+    }
+
+    private func cachePlace(_ place: Int) -> BlockCache.Place { BlockCache.Place(run: number, block: place) }
+
+    /// Whether a merge left nothing of it.
+    var isEmpty: Bool { index.addresses.isEmpty }
+
+    /// Returns the number of the block that would hold a key.
+    func place(of key: Bytes) -> Int { index.place(of: key) }
+
+    /// The same for those of several keys that are wanted.
+    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        index.findPlaces(of: lookups, isWanted)
+    }
+
+    /// Fetches the beginning of a block, if it is cached.
+    func prefetch(_ place: Int) { cache.prefetch(cachePlace(place), lines: 1) }
+
+    /// Returns a block to search, if it is cached.
+    func cached(_ place: Int) -> RunBlock? {
+        guard let block = cache.block(at: cachePlace(place)) else { return nil }
+        block.prefetchParts()
+        return block
+    }
+
+    /// Reads a block of a scan from larger keys to smaller ones. It is cached if no other has to go for it.
+    func block(_ place: Int) throws(StateError) -> RunBlock {
+        if let known = cache.block(at: cachePlace(place)) { return known }
+        let block = try read(place)
+        cache.keepIfRoom(block, at: cachePlace(place))
+        return block
+    }
+
+    /// Reads the blocks of a scan, one after another. The longer the scan, the more it reads at once.
+    struct Scan {
+        private let keepsBlocks: Bool
+        /// The blocks that were read at once last, and the number of the first of them.
+        private var ahead: [RunBlock] = []
+        private var first = 0
+        private var count = 1
+
+        private static let most = 16
+        /// A block of the usual size.
+        private static let linesAhead = 66
+
+        /// - Parameter keepsBlocks: False for a scan of runs that are about to be replaced.
+        init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
+
+        /// Returns a block, which is cached if no other has to go for it.
+        mutating func block(_ place: Int, of run: Run) throws(StateError) -> RunBlock {
+            if let known = run.cache.block(at: run.cachePlace(place)) {
+                run.cache.prefetch(run.cachePlace(place + 1), lines: Scan.linesAhead)
+                return known
+            }
+            if !(first..<first + ahead.count).contains(place) {
+                ahead = try run.read(from: place, count)
+                first = place
+                count = min(count * 2, Scan.most)
+            }
+            let block = ahead[place - first]
+            // A copy, because the memory of blocks that were read at once is freed at once.
+            if keepsBlocks, run.cache.hasRoom(for: block) {
+                run.cache.keepIfRoom(RunBlock(block.bytes), at: run.cachePlace(place))
+            }
+            return block
+        }
+    }
+
+    /// Returns a block to search for a key.
+    func searchable(_ place: Int) throws(StateError) -> RunBlock {
+        if let known = cached(place) { return known }
+        let block = try read(place)
+        cache.keep(block, at: cachePlace(place))
+        return block
+    }
+
+    private func read(_ place: Int) throws(StateError) -> RunBlock {
+        try source.block(at: index.addresses[place], length: distance(place, place + 1, lessThan: 1 << 21))
+    }
+
+    /// Reads a block and some that follow it, up to a number of blocks, at once.
+    private func read(from place: Int, _ count: Int) throws(StateError) -> [RunBlock] {
+        guard count > 1 else { return [try read(place)] }
+        let limit: UInt64 = 1 << 18
+        var end = place + 1
+        while end < place + count, distance(place, end + 1, lessThan: limit) != nil { end += 1 }
+        return try source.blocks(at: index.addresses[place..<end], length: distance(place, end, lessThan: limit))
+    }
+
+    /// Returns how far a block is from an earlier one in the file, if that is known and less than a limit.
+    private func distance(_ place: Int, _ next: Int, lessThan limit: UInt64) -> Int? {
+        guard next < index.addresses.count else { return nil }
+        // Addresses grow with the size of the blocks. A source may mark some, which then seem far away.
+        let (first, second) = (index.addresses[place], index.addresses[next])
+        return second > first && second - first < limit ? Int(second - first) : nil
+    }
+
+    /// Looks up a key in the run.
+    func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
+        let block = try searchable(index.place(of: key))
+        return (try find(key, in: block), block)
+    }
+
+    /// Looks up a key in one of the run's blocks.
+    func find(_ key: Bytes, in block: RunBlock) throws(StateError) -> MemoryTable.Finding {
+        do throws(MalformedBytes) { return try block.find(key) } catch { throw .malformed("a run's block") }
+    }
+
+    final class Cursor: LayerCursor {
+        private let run: Run
+        @exclusivity(unchecked) private var scan: Scan
+        @exclusivity(unchecked) private var place: Int
+        @exclusivity(unchecked) private var inner: RunBlock.Cursor
+
+        /// Nil for a run without entries.
+        init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(StateError) {
+            guard !run.index.addresses.isEmpty else { return nil }
+            self.run = run
+            scan = Scan(keepsBlocks: keepsBlocks)
+            place = run.index.place(of: key)
+            let block = try run.searchable(place)
+            do throws(MalformedBytes) {
+                inner = try RunBlock.Cursor(block, from: key)
+            } catch {
+                throw .malformed("a run's block")
+            }
+            super.init()
+            try settle()
+        }
+
+        override func advance() throws(StateError) {
+            do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
+            if inner.isValid { show(inner.key, inner.value) } else { try settle() }
+        }
+
+        override func pass(before limit: Bytes) throws(StateError) -> Int {
+            var count = 0
+            // A block is passed as a whole if the next one begins before the limit, or at it.
+            while inner.isValid, run.index.begins(place + 1, notAfter: limit) {
+                do throws(MalformedBytes) { count += try inner.countRest() } catch { throw .malformed("a run's block") }
+                try settle()
+            }
+            return try count + super.pass(before: limit)
+        }
+
+        override func visit(
+            before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
+        ) throws(StateError) -> Bool {
+            while inner.isValid {
+                guard try inner.visit(before: limit, body) else { return false }
+                // At the limit, or at the end of a block.
+                if inner.isValid {
+                    show(inner.key, inner.value)
+                    return true
+                }
+                try settle()
+            }
+            return true
+        }
+
+        private func settle() throws(StateError) {
+            while !inner.isValid {
+                place += 1
+                guard place < run.index.addresses.count else { return end() }
+                let block = try scan.block(place, of: run)
+                do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
+            }
+            show(inner.key, inner.value)
+        }
+    }
+}
+
+/// The first key of each block, and the addresses of the blocks.
+private struct RunIndex {
+    private var keys = KeyList()
+    private(set) var addresses: [UInt64] = []
+
+    mutating func add(_ block: RunBlock) throws(MalformedBytes) {
+        defer { extendLifetime(block) }
+        var reader = ByteReader(block.bytes)
+        while !reader.isAtEnd {
+            keys.append(try reader.counted())
+            addresses.append(try reader.varint())
+        }
+    }
+
+    /// Whether there is a block with a number, and its first key is not after another.
+    func begins(_ place: Int, notAfter key: Bytes) -> Bool {
+        place < addresses.count && keys.compare(place, key) <= 0
+    }
+
+    /// Returns the block that would hold a key: the last one that does not begin after it.
+    func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }
+
+    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        keys.findPlaces(of: lookups, isWanted)
+    }
+}

@@ -1,0 +1,44 @@
+// Where an update stands in the order of a push. It may refer to a row that was inserted after the update's first
+// change. So it moves to its last change if another row's insert lies between the two.
+
+/// The positions of all inserts of a plan, for plans of any size.
+struct PlannedInserts {
+    private let positions: [Position]
+
+    init(_ operations: [PlannedOperation]) {
+        positions = operations.compactMap { $0.kind == .insert ? $0.position : nil }.sorted()
+    }
+
+    /// The place of an update with these first and last changes.
+    func place(ofUpdate first: Position, through last: Position) -> Position {
+        var low = 0
+        var high = positions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if positions[middle] <= first { low = middle + 1 } else { high = middle }
+        }
+        // A row has at most one insert, which comes before its update: the first insert between the two belongs to
+        // another row.
+        return low < positions.count && positions[low] < last ? last : first
+    }
+}
+
+extension StateReader {
+    /// The place of a row's operation that was not sent, without a plan of the whole outbox.
+    func place(of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]) throws(StateError)
+        -> Position
+    {
+        guard operation.kind == .update, pending.last > operation.first else { return operation.first }
+        var place = operation.first
+        try forEachChange(from: operation.first.event) { position, change throws(StateError) in
+            guard position < pending.last else { return false }
+            guard position > operation.first, change.kind == .insert, !change.replaces, change.rowKey != key else {
+                return true
+            }
+            let other = try entry(key: change.rowKey)?.pending
+            if other?.operation?.kind == .insert || other?.frozen?.kind == .insert { place = pending.last }
+            return place != pending.last
+        }
+        return place
+    }
+}

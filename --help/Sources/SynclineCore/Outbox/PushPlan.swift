@@ -1,0 +1,201 @@
+// The operations that a push would send now, in order: the journal's changes, collapsed row by row. Only reads the
+// state.
+
+/// An operation of the plan.
+public struct PlannedOperation: Hashable, Sendable {
+    /// The state of an operation.
+    public enum State: String, Hashable, Sendable {
+        /// Not sent yet, or sent with an unknown outcome: a push sends it again unchanged.
+        case pending
+        /// Being sent now.
+        case inFlight = "in-flight"
+        /// Its row changed on the server; it awaits a decision.
+        case conflict
+        /// The server refused it; it awaits a decision.
+        case parked
+        /// Its row is held: it is not sent until the row is released.
+        case held
+
+        /// Whether a push sends it.
+        package var isSent: Bool { self == .pending || self == .inFlight }
+    }
+
+    /// The table of the row.
+    public var table: String { address.table }
+    /// The row's id.
+    public var id: String { address.id }
+    /// What it does to the row.
+    public var kind: OperationKind
+    /// Its state.
+    public var state: State
+    /// Whether the server may have seen it already.
+    public var maybeSent: Bool
+    /// Its place in the order of the push.
+    package var position: Position
+    /// The first and the last event whose changes it contains.
+    public var events: ClosedRange<EventNumber>
+    /// The row's key in the state.
+    package var rowKey: [UInt8]
+    /// The spelling of the id, if the key does not have it.
+    var spelling: String?
+    /// The last change that it contains.
+    package var through: Position
+    /// Whether it was sent, is in conflict, or parked: it is sent again unchanged, or not at all.
+    package var isFrozen = false
+    /// Whether its row has another operation in the plan.
+    package var isOneOfSeveral = false
+    /// If the operation awaits a decision: the status of the server's answer, and the reason.
+    package var status: Int?
+    package var code: String?
+
+    fileprivate static func events(_ first: Position, _ last: Position) -> ClosedRange<EventNumber> {
+        EventNumber(rawValue: first.event)...EventNumber(rawValue: last.event)
+    }
+
+    /// The row's table and id, both decoded from its key.
+    package var address: (table: String, id: String) {
+        guard let row = try? RowKey(malformed: rowKey) else {
+            preconditionFailure("a plan is made of keys that were read from the state")
+        }
+        return (row.table, spelling ?? row.id)
+    }
+}
+
+package struct PushPlan {
+    package private(set) var operations: [PlannedOperation] = []
+    /// Rows whose changes cancel each other out.
+    package private(set) var voids: [(rowKey: [UInt8], through: Position)] = []
+
+    package init(_ reader: StateReader) throws(StateError) {
+        let spellsIDs = reader.spellsIDs
+        var movable: [Int] = []
+        var found: [PlannedOperation] = []
+        var isMixed = false
+        try reader.forEachChange { position, change throws(StateError) in
+            // A row's operations are found with its first change.
+            guard change.previous == nil else { return true }
+            guard change.content == nil, !change.isFrozen else {
+                guard let entry = try reader.entry(key: change.rowKey), let pending = entry.pending else {
+                    throw .malformed("an outbox entry without changes")
+                }
+                if pending.frozen == nil, pending.operation == nil { voids.append((change.rowKey, pending.last)) }
+                for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
+                    if operation.kind == .update, !operation.isFrozen, operation.through > operation.position {
+                        movable.append(found.count)
+                    }
+                    found.append(operation)
+                    isMixed = true
+                }
+                return true
+            }
+            guard let kind = CompactorRule(change, after: nil).operation else {
+                voids.append((change.rowKey, position))
+                return true
+            }
+            // If the store ignores case, the key does not have the id's spelling.
+            let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
+            found.append(
+                PlannedOperation(
+                    kind: kind, state: .pending, maybeSent: false, position: position,
+                    events: PlannedOperation.events(position, position), rowKey: change.rowKey, spelling: spelling,
+                    through: position))
+            return true
+        }
+        let inserts = PlannedInserts(found)
+        for index in movable {
+            found[index].position = inserts.place(ofUpdate: found[index].position, through: found[index].through)
+        }
+        // They are in order, except for those that were moved.
+        operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
+        hold(try reader.heldKeys())
+    }
+
+    /// The operations that a push sends: not those that await a decision or are held, nor those after
+    /// them on the same row.
+    package var toPush: [PlannedOperation] {
+        let waiting = Set(operations.lazy.filter { !$0.state.isSent }.map(\.rowKey))
+        return waiting.isEmpty ? operations : operations.filter { !waiting.contains($0.rowKey) }
+    }
+
+    /// Marks the operations that a push does not send.
+    private mutating func hold(_ keys: Set<[UInt8]>) {
+        if keys.isEmpty { return }
+        for index in operations.indices where operations[index].state == .pending {
+            if keys.contains(operations[index].rowKey) { operations[index].state = .held }
+        }
+    }
+
+    private static func operations(
+        of pending: PendingRow, _ entry: RowEntry, _ key: [UInt8]
+    ) -> [PlannedOperation] {
+        var operations: [PlannedOperation] = []
+        if let frozen = pending.frozen {
+            let state: PlannedOperation.State =
+                switch frozen.status {
+                case .inFlight: .pending
+                case .conflict: .conflict
+                case .parked: .parked
+                }
+            operations.append(
+                PlannedOperation(
+                    kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
+                    events: PlannedOperation.events(min(pending.first, frozen.through), frozen.through), rowKey: key,
+                    spelling: entry.spelling, through: frozen.through, isFrozen: true,
+                    isOneOfSeveral: pending.operation != nil,
+                    status: frozen.httpStatus, code: frozen.code))
+        }
+        if let operation = pending.operation {
+            operations.append(
+                PlannedOperation(
+                    kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
+                    events: PlannedOperation.events(operation.first, pending.last), rowKey: key,
+                    spelling: entry.spelling,
+                    through: pending.last, isOneOfSeveral: pending.frozen != nil))
+        }
+        return operations
+    }
+
+    /// The columns that an operation sends, sorted by name: all for an insert, the changed ones for an update, none for
+    /// a delete.
+    package static func fields(
+        of operation: PlannedOperation, _ reader: StateReader
+    ) throws(StateError) -> [String] {
+        guard operation.kind != .delete, let pending = try reader.entry(key: operation.rowKey)?.pending else {
+            return []
+        }
+        return sorted(try columns(of: operation, pending, reader).columns)
+    }
+
+    /// The columns that an operation sets.
+    package static func columns(
+        of operation: PlannedOperation, _ pending: PendingRow, _ reader: StateReader
+    ) throws(StateError) -> Row {
+        guard let frozen = pending.frozen else { return pending.overlay }
+        if operation.isFrozen { return frozen.columns }
+        // Changes that follow a sent operation cover it in the row: their own columns are in the journal.
+        var changes: [JournalEntry] = []
+        var next: Position? = pending.last
+        while let position = next, position > frozen.through {
+            changes.append(try reader.change(at: position))
+            next = try changes[changes.count - 1].previous(before: position)
+        }
+        var (left, columns): (OperationKind?, Row) = (nil, .empty)
+        for change in changes.reversed() {
+            let rule = CompactorRule(change, after: left)
+            (left, columns) = (rule.operation, rule.columns(columns, change.content ?? .empty))
+        }
+        return columns
+    }
+
+    private static func sorted(_ names: [String]) -> [String] {
+        names.sorted { Value.compare(.string($0), .string($1)) == .less }
+    }
+}
+
+extension RowEntry? {
+    /// How many operations of a row a push sends, unless the row is held.
+    package var sentCount: Int {
+        guard let pending = self?.pending, pending.frozen.map({ $0.status == .inFlight }) ?? true else { return 0 }
+        return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
+    }
+}

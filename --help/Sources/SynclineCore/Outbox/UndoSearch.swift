@@ -1,0 +1,46 @@
+// Finds the transaction that an undo takes back: the newest whose changes are all in the outbox, none of them sent or
+// replaced by a resolution, and each the last of its row.
+
+package enum UndoSearch {
+    package static func newest(_ reader: StateReader, through last: UInt64) throws(StateError) -> UInt64? {
+        // A branch undoes its own changes, not those it began with: landing would take an undo for a change.
+        let first = try reader.branchPoint.map { $0.event + 1 } ?? 0
+        var end = last + 1
+        var span: UInt64 = 64
+        // Looks backwards in growing steps, because usually the newest event qualifies.
+        while end > first {
+            let start = max(first, end > span ? end - span : 0)
+            var events: [(event: UInt64, count: Int, isGrouped: Bool)] = []
+            try reader.forEachChange(from: start) { position, change throws(StateError) in
+                if position.event >= end { return false }
+                if events.last?.event == position.event {
+                    events[events.count - 1].count += 1
+                } else {
+                    events.append((position.event, 1, change.isGrouped))
+                }
+                return true
+            }
+            for (event, count, isGrouped) in events.reversed() {
+                guard try count == (isGrouped ? reader.groupCount(event) : 1) else { continue }
+                if try qualifies(event, reader) { return event }
+            }
+            end = start
+            span *= 2
+        }
+        return nil
+    }
+
+    /// Whether all changes of an event can be undone. They may be a million, so none is kept.
+    private static func qualifies(_ event: UInt64, _ reader: StateReader) throws(StateError) -> Bool {
+        var qualifies = true
+        try reader.forEachChange(from: event) { position, change throws(StateError) in
+            if position.event > event { return false }
+            qualifies = !change.isFrozen && !change.isResolution
+            if qualifies {
+                qualifies = try reader.entry(key: change.rowKey)?.pending.map { $0.last.event == event } ?? false
+            }
+            return qualifies
+        }
+        return qualifies
+    }
+}

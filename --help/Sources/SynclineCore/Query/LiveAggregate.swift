@@ -1,0 +1,75 @@
+// The groups of an aggregate, kept up to date from the rows that changed: each is added as it is, and taken back as it
+// was. All rows are read again only if that can't tell, as when the largest value of a group leaves.
+
+import SynclineGround
+
+package struct LiveAggregate: LiveContent {
+    private let aggregate: RowAggregate
+    private var filter: FilterExpression?
+    private var program: FilterProgram
+    private var groups: RowGroups
+    /// How many times all rows were read.
+    package private(set) var loads = 0
+
+    package init(_ aggregate: RowAggregate) {
+        self.aggregate = aggregate
+        filter = aggregate.filter
+        program = FilterProgram(aggregate.filter)
+        groups = RowGroups(aggregate)
+    }
+
+    package var tables: [String] { [aggregate.table] }
+    package var result: [RowGroup] { groups.result }
+
+    /// Reads all rows.
+    package mutating func load(_ reader: StateReader) throws(StateError) {
+        loads += 1
+        filter = try reader.asServerDivides(aggregate.filter)
+        program = FilterProgram(filter)
+        groups = RowGroups(aggregate)
+        try reader.add(to: &groups)
+    }
+
+    /// Takes changed rows into account. Returns whether the result may have changed.
+    package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
+        if try changes.after.asServerDivides(aggregate.filter) != filter {
+            try load(changes.after)
+            return true
+        }
+        var isExact = true
+        let isChanged = try changes.forEachMatch(of: program) { row, isPresent throws(StateError) in
+            if try !groups.change(row, isAdded: isPresent) { isExact = false }
+        }
+        if !isExact { try load(changes.after) }
+        return isChanged
+    }
+}
+
+extension TableChanges {
+    /// Calls `body` with each changed row that matches: first all as they are, so that a value that stays never leaves,
+    /// then all as they were. Returns whether there was one.
+    fileprivate func forEachMatch(
+        of filter: FilterProgram, _ body: (EncodedRowView, _ isPresent: Bool) throws(StateError) -> Void
+    ) throws(StateError) -> Bool {
+        var isFound = false
+        func visit(_ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, isPresent: Bool) throws(StateError) {
+            try key.withBytes { key throws(StateError) in
+                try value.withBytes { value throws(StateError) in
+                    try visitor.visit(key, value) { row throws(StateError) in
+                        guard try filter.matches(row.place) else { return }
+                        isFound = true
+                        try body(row.sight, isPresent)
+                    }
+                }
+            }
+        }
+        let (old, new) = (RowVisitor(before, table), RowVisitor(after, table))
+        for row in rows {
+            if let value = row.after { try visit(row.key, value, new, isPresent: true) }
+        }
+        for row in rows {
+            if let value = row.before { try visit(row.key, value, old, isPresent: false) }
+        }
+        return isFound
+    }
+}

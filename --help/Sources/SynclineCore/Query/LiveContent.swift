@@ -1,0 +1,17 @@
+// What a live query shows of its tables: computed from a state once, then kept up to date from the rows that changed.
+
+package protocol LiveContent: SendableMetatype {
+    associatedtype Result: Hashable & Sendable
+
+    /// The tables, each once.
+    var tables: [String] { get }
+    /// What is shown.
+    var result: Result { get }
+
+    /// Computes the result from a state.
+    mutating func load(_ reader: StateReader) throws(StateError)
+
+    /// Takes the changed rows of one table into account. Returns whether the result may have changed. Changes of several
+    /// tables between the same two states are given in the order of `tables`.
+    mutating func update(_ changes: TableChanges) throws(StateError) -> Bool
+}

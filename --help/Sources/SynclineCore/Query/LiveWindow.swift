@@ -1,0 +1,185 @@
+// The result of a query, kept up to date from the rows that changed. It holds the first matches of the order, some more
+// than are asked for, and decides from each changed row whether it enters, leaves or moves. Only if too many have left
+// is the query run again.
+
+import SynclineGround
+
+package struct LiveWindow: LiveContent {
+    private struct Item {
+        let position: [UInt8]
+        var row: StoredRow
+    }
+
+    private let query: RowQuery
+    /// How many matches the result and what it skips consist of.
+    private let limit: Int
+    /// How many are held at most, so that some may leave before the query has to be run again.
+    private let capacity: Int
+    private let after: [UInt8]?
+    private var order: SortOrder
+    private var filter: FilterExpression?
+    private var program: FilterProgram
+    /// The first matches, in order. Every match that is not held comes after the last of them.
+    private var items: [Item] = []
+    /// Whether all matches are held.
+    private var isWhole = false
+    /// The number of matches.
+    private var total = 0
+    private var position = ByteWriter(capacity: 256)
+    /// How many times the query was run.
+    package private(set) var loads = 0
+
+    /// - Parameter spare: How many matches to hold beyond those that are asked for.
+    package init(_ query: RowQuery, spare: Int? = nil) {
+        self.query = query
+        limit = query.top.map { query.skip.addingOrMax($0) } ?? .max
+        capacity = limit.addingOrMax(spare ?? max(32, limit / 4))
+        after = query.after.map { SortOrder.position($0, query.order) }
+        order = SortOrder(query.order)
+        filter = query.filter
+        program = FilterProgram(query.filter)
+    }
+
+    package var tables: [String] { [query.table] }
+
+    /// Runs the query.
+    package mutating func load(_ reader: StateReader) throws(StateError) {
+        loads += 1
+        filter = try reader.asServerDivides(query.filter)
+        program = FilterProgram(filter)
+        var wide = query
+        wide.skip = 0
+        wide.top = capacity == .max ? nil : capacity
+        wide.select = nil
+        let result = try reader.run(wide)
+        items = result.rows.map { row in
+            let values = query.order.map { row.value(ofColumn: $0.column) }
+            return Item(
+                position: SortOrder.position(RowQuery.Place(values: values, id: row.id), query.order), row: row)
+        }
+        isWhole = items.count < capacity
+        total = result.count ?? 0
+    }
+
+    /// The current result.
+    package var result: QueryResult {
+        let shown = items.dropFirst(query.skip).prefix(query.top ?? .max).map(\.row)
+        let end = shown.last.map { row in
+            RowQuery.Place(values: query.order.map { row.value(ofColumn: $0.column) }, id: row.id)
+        }
+        let rows = query.select.map { columns in shown.map { $0.selecting(columns) } } ?? shown
+        return QueryResult(rows: rows, count: query.countsAll ? total : nil, end: end)
+    }
+
+    /// Takes changed rows into account. Returns whether the result may have changed.
+    package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
+        if try mustLoad(changes) {
+            try load(changes.after)
+            return true
+        }
+        var isChanged = false
+        let (before, after) = (RowVisitor(changes.before, query.table), RowVisitor(changes.after, query.table))
+        for row in changes.rows {
+if let value = row.before, try remove(row.key, value, before) { isChanged = isChanged || !Breakage.liveRemovalUnseen.isActive }
+if let value = row.after, try insert(row.key, value, after) { isChanged = isChanged || !Breakage.liveInsertUnseen.isActive }
+        }
+if items.count < limit, !isWhole, !Breakage.liveNotRefilled.isActive { try load(changes.after) }
+        return isChanged
+    }
+
+    /// Whether running the query again is faster, or the filter has another meaning.
+    private func mustLoad(_ changes: TableChanges) throws(StateError) -> Bool {
+        if changes.rows.count > 64, items.count > 4096 { return true }
+        guard let filter = query.filter, filter.divides else { return false }
+        return try changes.after.asServerDivides(filter) != self.filter
+    }
+
+    // MARK: Changed rows
+
+    /// Removes a row as it was. Returns whether that is seen.
+    private mutating func remove(
+        _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
+    ) throws(StateError) -> Bool {
+        guard try find(key, value, visitor, { _ in }) else { return false }
+if !Breakage.liveCountOnlyRises.isActive { total -= 1 }
+        let index = firstIndex()
+        guard index < items.count, position.order(against: items[index].position) == 0 else { return query.countsAll }
+if !Breakage.liveOldRowKept.isActive { items.remove(at: index) }
+        return index < limit || query.countsAll
+    }
+
+    /// Inserts a row as it is. Returns whether that is seen.
+    private mutating func insert(
+        _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
+    ) throws(StateError) -> Bool {
+        var stored: StoredRow?
+        guard try find(key, value, visitor, { stored = $0.stored }) else { return false }
+if !Breakage.liveCountOnlyFalls.isActive { total += 1 }
+        guard let stored else { return query.countsAll }
+        let index = firstIndex()
+        items.insert(Item(position: position.bytes, row: stored), at: index)
+        if items.count > capacity {
+            items.removeLast()
+if !Breakage.liveWholeForEver.isActive { isWhole = false }
+        }
+        return index < limit || query.countsAll
+    }
+
+    /// Returns whether a row matches. If it belongs to the rows that are held, calls `body` with it. Leaves its position
+    /// in `position`.
+    private mutating func find(
+        _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, _ body: (EncodedRowView) -> Void
+    ) throws(StateError) -> Bool {
+        var isMatch = false
+        try key.withBytes { key throws(StateError) in
+            try value.withBytes { value throws(StateError) in
+                try visitor.visit(key, value) { row throws(StateError) in
+isMatch = Breakage.liveFilterIgnored.isActive ? true : try program.matches(row.place)
+                    guard isMatch else { return }
+                    position.removeAll()
+                    try order.append(row.sight, to: &position)
+                    row.sight.withID { position.append($0) }
+                    if isHeld { body(row.sight) }
+                }
+            }
+        }
+        return isMatch
+    }
+
+    /// Whether a match at `position` belongs to the rows that are held.
+    private var isHeld: Bool {
+if let after, !Breakage.liveAfterIgnored.isActive, position.order(against: after) <= 0 { return false }
+        if isWhole { return true }
+return Breakage.liveBeyondTheEdge.isActive || items.last.map { position.order(against: $0.position) < 0 } ?? false
+    }
+
+    /// The index of the first item that is not before `position`.
+    private func firstIndex() -> Int {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if position.order(against: items[middle].position) > 0 { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension ByteWriter {
+    fileprivate func order(against other: [UInt8]) -> Int {
+        withView { mine in other.withBytes { mine.compare($0) } }
+    }
+}
+
+extension StoredRow {
+    fileprivate func value(ofColumn name: String) -> Value {
+        name == "id" ? .string(id) : columns[name] ?? .null
+    }
+
+    fileprivate func selecting(_ names: [String]) -> StoredRow {
+        var builder = RowBuilder()
+        for name in names where name != "id" {
+            if let value = columns[name] { builder.set(name, value) }
+        }
+        return StoredRow(compactID, columns: builder.row)
+    }
+}

@@ -1,0 +1,250 @@
+// Carries out one query: by ids, by an index, or by reading the table. An index is given up if it turns out to have so
+// many entries that reading the table is faster.
+
+import SynclineGround
+
+final class QueryRun {
+    let reader: StateReader
+    let visitor: RowVisitor
+    let query: RowQuery
+    private let conditions: FilterConditions
+    // Unchecked: one thread runs a query, and nothing here is called from within itself.
+    @exclusivity(unchecked) var plan = QueryPlan()
+    @exclusivity(unchecked) var matches = 0
+    @exclusivity(unchecked) private var compiled: FilterProgram?
+
+    init(_ reader: StateReader, _ query: RowQuery) {
+        self.reader = reader
+        self.query = query
+        visitor = RowVisitor(reader, query.table)
+        conditions = FilterConditions(query.filter)
+    }
+
+    /// The filter, compiled when the first row has to be looked at; nil if there is none. The run retains it.
+    var filter: Unmanaged<FilterProgram>? {
+        get throws(StateError) {
+            if query.filter == nil { return nil }
+            if let compiled { return .passUnretained(compiled) }
+            let program = FilterProgram(try reader.asServerDivides(query.filter))
+            compiled = program
+            return .passUnretained(program)
+        }
+    }
+
+    // MARK: Rows
+
+    func rows() throws(StateError) -> QueryResult {
+        if query.top == 0 { return QueryResult(rows: [], count: query.countsAll ? try count() : nil) }
+        if let ids = try ids() { return try rows(ids) }
+        if let result = try isWindow ? firstRows() : rows(narrowestScan()) { return result }
+        plan = QueryPlan(givenUp: plan.givenUp)
+        var found = collector(comeByKey: true)
+        // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
+        let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
+        try forEachInTable { row throws(StateError) in try found.offer(row) || !isByKey }
+        return try result(&found)
+    }
+
+    /// Whether only the first rows of an order are wanted, and no number of all.
+    private var isWindow: Bool { query.top != nil && !query.countsAll }
+
+    private func rows(_ ids: RowKeys) throws(StateError) -> QueryResult {
+        plan.access = .ids
+        var found = collector(comeByKey: true)
+        try forEach(ids) { row throws(StateError) in _ = try found.offer(row) }
+        return try result(&found)
+    }
+
+    /// Reads all entries of a scan that can match; nil if there are too many, or no scan.
+    private func rows(_ scan: IndexScan?) throws(StateError) -> QueryResult? {
+        guard let scan else { return nil }
+        let isCovering = covers(scan)
+        plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+        var found = collector(comeByKey: !isCovering || scan.isPinned)
+        let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try found.offer(row) }
+        if !isDone { matches = 0 }
+        return isDone ? try result(&found, isCovering: isCovering) : nil
+    }
+
+    /// Finds the first rows by an index: by the one that narrows the filter most, or by one in the order of the query,
+    /// whose entries are read until there are enough. Nil if there is none, or if they have too many entries.
+    private func firstRows() throws(StateError) -> QueryResult? {
+        let scans = try scans()
+        let best = scans.first { $0.rank > 0 }
+        let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan: scan, order: $0) } }
+        // Of two that the filter narrows as much, the one that decides more of the order.
+        let last = walks.max { ($0.scan.rank, $0.order.matched) < ($1.scan.rank, $1.order.matched) }
+        guard let (scan, order) = last else { return try rows(best) }
+        let walksFirst = scan.rank >= best?.rank ?? 0
+        if let result = try walksFirst ? walk(scan, order) : rows(best) { return result }
+        return try walksFirst ? rows(best) : walk(scan, order)
+    }
+
+    private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
+        let isCovering = covers(scan)
+        plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
+        var found = ResultRows(query, reader.shapes, keys: order.keys, after: order.after, comeByKey: false)
+        let ranges =
+            order.places(scan.index).map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
+        let unpinned = scan.index.columns.count - scan.pins
+        let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
+        var known = ByteWriter(capacity: 128)
+        var few = FewEntries(rowPrefix: visitor.prefix)
+        let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(reader.lookupBudget)
+        var isTooMuch = false
+        try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(StateError) in
+            plan.entriesRead += 1
+            known.removeAll()
+            var reader = ByteReader(key, at: start)
+            let isAll: Bool
+            do throws(MalformedBytes) {
+                isAll = try knownKeys.append(&reader, of: unpinned, to: &known)
+            } catch {
+                throw .malformed("an index")
+            }
+            // From here on, every row comes after all that are wanted.
+            if let bound = found.bound, known.isAfter(beginningOf: bound) { return false }
+            isTooMuch = plan.entriesRead > limit
+            if isTooMuch { return false }
+            if isCovering {
+                try known.withView { known throws(StateError) in
+                    try visit(entry: reader.rest, value, filter) { row throws(StateError) in
+                        _ = try found.offer(row, sortKeys: isAll ? known : nil)
+                    }
+                }
+                return true
+            }
+            known.withView { few.append(sortKeys: isAll ? $0 : nil, id: reader.rest) }
+            // All of these rows are needed in any case.
+            if few.isFull || few.count >= found.missing { try look(&few, filter, &found) }
+            return true
+        }
+        if isTooMuch {
+            plan.givenUp.append(scan.index.columns)
+            matches = 0
+            return nil
+        }
+        try look(&few, filter, &found)
+        return try result(&found, isCovering: isCovering)
+    }
+
+    /// Looks up the rows of some entries, offers those that match, and removes the entries.
+    private func look(
+        _ few: inout FewEntries, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
+    ) throws(StateError) {
+        try few.forEachRow(reader.snapshot) { key, value, sortKeys throws(StateError) in
+            try visit(row: key, value, filter) { row throws(StateError) in
+                _ = try found.offer(row, sortKeys: sortKeys)
+            }
+        }
+        few.removeAll()
+    }
+
+    private func collector(comeByKey: Bool) -> ResultRows {
+        ResultRows(
+            query, reader.shapes, keys: query.order, after: query.after, comeByKey: comeByKey && !reader.spellsIDs)
+    }
+
+    private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(StateError) -> QueryResult {
+        let (rows, end) = try found.isDecoded ? found.finish() : found.finish(visitor, isCovering: isCovering)
+        return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
+    }
+
+    // MARK: Counting
+
+    func count() throws(StateError) -> Int {
+        if let exact = try narrowestScan(where: \.isExact) {
+            plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
+            for range in exact.ranges {
+                plan.entriesRead += try reader.snapshot.count(from: range.start, before: range.end)
+            }
+            return plan.entriesRead
+        }
+        try forEachMatch(using: []) { _ in }
+        return matches
+    }
+
+    // MARK: All matches
+
+    /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
+    func forEachMatch(
+        using columns: Set<String>, _ body: (borrowing VisitedRow) throws(StateError) -> Void
+    ) throws(StateError) {
+        if let ids = try ids() {
+            plan.access = .ids
+            return try forEach(ids, body)
+        }
+        let scan = try scans().first { $0.rank > 0 || covers($0.index, columns) }
+        if let scan {
+            let isCovering = covers(scan.index, columns)
+            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
+            if try forEachMatch(scan, isCovering, body) { return }
+            plan = QueryPlan(givenUp: plan.givenUp)
+        }
+        try forEachInTable { row throws(StateError) in
+            try body(row)
+            return true
+        }
+    }
+
+    // MARK: Ways
+
+    /// What the filter leaves of indexes, the narrowest first.
+    private func scans() throws(StateError) -> [IndexScan] {
+        var scans: [IndexScan] = []
+        for index in try indexes() { scans.append(IndexScan(index, query.table, conditions)) }
+        if scans.count > 1 { scans.sort { $0.rank > $1.rank } }
+        return scans
+    }
+
+    /// The one of those scans that the filter narrows most; nil if it narrows none.
+    private func narrowestScan(where suits: (IndexScan) -> Bool = { _ in true }) throws(StateError) -> IndexScan? {
+        var best: IndexScan?
+        for index in try indexes() where conditions.contain(index.columns[0]) {
+            let scan = IndexScan(index, query.table, conditions)
+            if scan.rank > best?.rank ?? 0, suits(scan) { best = scan }
+        }
+        return best
+    }
+
+    /// An id is not a column of a row, so an index on one says nothing.
+    private func indexes() throws(StateError) -> LazyFilterSequence<[TableIndex]> {
+        try reader.indexes(of: query.table).lazy.filter { !$0.keeps("id") }
+    }
+
+    /// The keys of the rows whose ids the filter names, sorted; nil if it names none.
+    private func ids() throws(StateError) -> RowKeys? {
+        let condition = conditions.columns.first { $0.column == "id" && $0.choices != nil }
+        guard let values = condition?.choices else { return nil }
+        var keys = RowKeys(prefix: visitor.prefix)
+        for value in values {
+            if case .string(let id) = value { keys.append(key: RowKey.bytes(query.table, id, try reader.idComparison)) }
+        }
+        keys.sort()
+        return keys
+    }
+
+    private func covers(_ scan: IndexScan) -> Bool {
+        guard let select = query.select, query.order.allSatisfy({ scan.index.covers($0.column) }) else { return false }
+        // The conditions of a filter that says no more than the scan are about columns of the index.
+        if scan.isExact { return !reader.spellsIDs && scan.index.covers(select) }
+        return covers(scan.index, select)
+    }
+
+    /// Whether an index has these columns and those of the filter.
+    private func covers(_ index: TableIndex, _ columns: some Sequence<String>) -> Bool {
+        guard index.covers(columns), !reader.spellsIDs else { return false }
+        var hasAll = true
+        query.filter?.forEachColumn { if !index.covers($0) { hasAll = false } }
+        return hasAll
+    }
+}
+
+extension ByteWriter {
+    /// Returns whether the bytes come after the beginning, of the same length, of others.
+    fileprivate func isAfter(beginningOf other: [UInt8]) -> Bool {
+        withView { mine in
+            other.withBytes { mine.compare(Bytes(rebasing: $0.prefix(mine.count))) > 0 }
+        }
+    }
+}

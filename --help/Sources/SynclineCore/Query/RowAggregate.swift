@@ -1,0 +1,87 @@
+// A question about rows whose answer is not rows: how many they are, what they add up to, and what comes first or last,
+// for all matching rows together or for each group of them.
+
+/// What is computed from the rows that match a filter.
+public struct RowAggregate: Hashable, Sendable {
+    /// A value that is computed from several rows. Nulls are left out.
+    public enum Function: Hashable, Sendable {
+        /// The number of rows.
+        case count
+        /// The sum of a column's numbers: 0 if there are none, and an integer if all are integers and it fits. Otherwise it
+        /// is the double that is nearest to the exact sum, whatever the order of the rows.
+        case sum(String)
+        /// The average of a column's numbers; null if there are none.
+        case average(String)
+        /// The value of a column that comes first in the order of a query; null if there is none.
+        case min(String)
+        /// The value of a column that comes last in the order of a query; null if there is none.
+        case max(String)
+
+        /// The column; nil for the number of rows.
+        var column: String? {
+            switch self {
+            case .count: nil
+            case .sum(let column), .average(let column), .min(let column), .max(let column): column
+            }
+        }
+    }
+
+    /// The table.
+    public var table: String
+    /// The condition; nil for all rows.
+    public var filter: FilterExpression?
+    /// Rows with equal values in these columns are a group; without columns, all rows are one.
+    public var groups: [String]
+    /// What is computed for each group.
+    public var functions: [Function]
+
+    /// Creates an aggregate.
+    public init(
+        table: String, filter: FilterExpression? = nil, groups: [String] = [], functions: [Function] = [.count]
+    ) {
+        self.table = table
+        self.filter = filter
+        self.groups = groups
+        self.functions = functions
+    }
+}
+
+/// A group of rows, and what was computed from them.
+public struct RowGroup: Hashable, Sendable {
+    /// The values that the group's rows have in common, one for each column of the groups. Numbers without a fraction
+    /// are integers, and dates are in UTC.
+    public var key: [Value]
+    /// What was computed, one value for each function.
+    public var values: [Value]
+
+    package init(key: [Value], values: [Value]) {
+        self.key = key
+        self.values = values
+    }
+}
+
+extension StateReader {
+    /// Returns the groups in the order of their keys.
+    package func run(_ aggregate: RowAggregate) throws(StateError) -> [RowGroup] {
+        try explain(aggregate).groups
+    }
+
+    /// Computes the groups, and tells how their rows were found.
+    package func explain(_ aggregate: RowAggregate) throws(StateError) -> (groups: [RowGroup], plan: QueryPlan) {
+        var groups = RowGroups(aggregate)
+        let plan = try add(to: &groups)
+        return (groups.result, plan)
+    }
+
+    /// Adds all rows that match.
+    @discardableResult
+    func add(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
+        let aggregate = groups.aggregate
+        let run = QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
+        try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
+            row throws(StateError) in
+            _ = try groups.change(row.sight, isAdded: true)
+        }
+        return run.plan
+    }
+}

@@ -1,0 +1,72 @@
+// The order of a query's rows as bytes: the sort keys of a row, then its id. The columns are read in the encoded row.
+
+import SynclineGround
+
+struct SortOrder {
+    private struct Key {
+        var places: ColumnPlaces
+        let isID: Bool
+        let isDescending: Bool
+    }
+
+    private var keys: [Key]
+    /// The places of the first column, if there is one that is not the id.
+    private var first: ColumnPlaces
+    private let hasFirst: Bool
+
+    init(_ keys: [RowQuery.Key]) {
+        first = ColumnPlaces(keys.first?.column ?? "")
+        hasFirst = keys.first.map { $0.column != "id" } ?? false
+        self.keys = keys.map {
+            Key(places: ColumnPlaces($0.column), isID: $0.column == "id", isDescending: $0.isDescending)
+        }
+    }
+
+    /// Appends the sort keys of a row, without its id.
+    mutating func append(_ row: EncodedRowView, to writer: inout ByteWriter) throws(StateError) {
+        for index in keys.indices {
+            let start = writer.count
+            if keys[index].isID {
+                row.withID { writer.append(sortOf: SortTag.string, $0, limit: .max) }
+            } else if let value = row.encoded(&keys[index].places) {
+                do throws(MalformedBytes) {
+                    try writer.append(sortOfEncoded: value)
+                } catch {
+                    throw .malformed("a row of the state")
+                }
+            } else {
+                writer.append(SortTag.null)
+            }
+            if keys[index].isDescending { writer.invert(from: start) }
+        }
+    }
+
+    /// What a position of the order begins with; nil if it is not compared with encoded values.
+    func edge(_ position: [UInt8]) -> OrderEdge? {
+        hasFirst ? OrderEdge(position, isDescending: keys[0].isDescending) : nil
+    }
+
+    /// Whether it is certain, by its first column alone, that a row comes after an edge.
+    @inline(__always)
+    mutating func isAfter(_ edge: OrderEdge, _ row: EncodedRowView) -> Bool {
+        row.encoded(&first).map { edge.isBefore($0) } ?? false
+    }
+
+    /// The position of a place in an order.
+    static func position(_ place: RowQuery.Place, _ keys: [RowQuery.Key]) -> [UInt8] {
+        var writer = ByteWriter()
+        for (key, value) in zip(keys, place.values) {
+            let start = writer.count
+            writer.append(sortOf: value)
+            if key.isDescending { writer.invert(from: start) }
+        }
+        return writer.bytes + Array(place.id.utf8)
+    }
+}
+
+extension RowQuery.Place {
+    /// The place of a row in an order.
+    init(of row: EncodedRowView, in order: [RowQuery.Key]) {
+        self.init(values: order.map { row.value(ofColumn: $0.column) }, id: row.id)
+    }
+}

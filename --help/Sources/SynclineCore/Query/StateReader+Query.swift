@@ -1,0 +1,63 @@
+// Queries on the state.
+
+import SynclineGround
+
+/// The result of a query.
+public struct QueryResult: Hashable, Sendable {
+    /// The rows, in order.
+    public var rows: [StoredRow]
+    /// The number of matching rows, ignoring the window, if the query asked for it.
+    public var count: Int?
+    /// The place of the last row: a query that continues after it gets the next page. Nil if there are no rows.
+    public var end: RowQuery.Place?
+}
+
+extension StateReader {
+    package func run(_ query: RowQuery) throws(StateError) -> QueryResult {
+        try QueryRun(self, query).rows()
+    }
+
+    /// Runs a query, and tells how it was carried out.
+    package func explain(_ query: RowQuery) throws(StateError) -> (result: QueryResult, plan: QueryPlan) {
+        let run = QueryRun(self, query)
+        return (try run.rows(), run.plan)
+    }
+
+    /// Returns the number of matching rows.
+    package func count(_ query: RowQuery) throws(StateError) -> Int {
+        try QueryRun(self, query).count()
+    }
+
+    /// Counts the matching rows, and tells how that was done.
+    package func explainCount(_ query: RowQuery) throws(StateError) -> (count: Int, plan: QueryPlan) {
+        let run = QueryRun(self, query)
+        return (try run.count(), run.plan)
+    }
+
+    /// Returns all rows of a table by id, and tells after each how many were read.
+    package func rows(of table: String, read: (Int) -> Void) throws(StateError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        for form in RowKey.forms {
+            try forEachRow(of: table, form: form) { row throws(StateError) in
+                rows.append(row.stored)
+                read(rows.count)
+                return true
+            }
+        }
+        // Only the rows whose ids have one form come in the order of their ids.
+        rows.sortByID()
+        return rows
+    }
+
+    /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
+    package func forEachRow(
+        of table: String, form: UInt8, _ body: (EncodedRowView) throws(StateError) -> Bool
+    ) throws(StateError) {
+        try RowVisitor(self, table).forEachRow(form: form) { row throws(StateError) in try body(row.sight) }
+    }
+}
+
+extension EncodedRowView {
+    /// The row with all its columns.
+    var stored: StoredRow { StoredRow(compactID, columns: row) }
+}

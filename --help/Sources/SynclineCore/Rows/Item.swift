@@ -1,0 +1,131 @@
+// Checks what an app wants to store, in a fixed order: an object, its id, its column names, its values.
+
+/// A row's id and columns, as an app provides them.
+package struct Item: Hashable, Sendable {
+    /// Nil if the engine chooses the id.
+    package var id: String?
+    package var columns: Row
+
+    /// Columns set by the server: values for them from an app are ignored.
+    package static let systemColumns: Set<String> = ["createdAt", "updatedAt", "version", "deleted"]
+    /// The maximum size of a row.
+    package static let sizeLimit = 16 << 20
+
+    /// Creates an item from a JSON value.
+    package init(_ value: Value) throws(SyncError) {
+        guard case .object(let members) = value else {
+            throw SyncError(.invalidItem, "an item must be an object", hint: "Pass an object with an \"id\".")
+        }
+        try self.init(members)
+    }
+
+    package init(_ members: [Value.Member]) throws(SyncError) {
+        var builder = RowBuilder()
+        switch members[member: "id"] {
+        case nil: self.id = nil
+        case .string(let text)?:
+            try Item.check(id: text)
+            self.id = text
+        case let other?:
+            throw SyncError(
+                .invalidID, "an id must be a string, not \(other.kindName)",
+                hint: "Leave the id out to get a new one.")
+        }
+        for member in members where member.name.hasPrefix("__") {
+            throw SyncError(
+                .reservedColumn, "the column name \"\(member.name)\" is reserved",
+                hint: "Names that begin with \"__\" are reserved.")
+        }
+        for member in members where member.name != "id" && !Item.systemColumns.contains(member.name) {
+            try Item.check(column: member.name)
+            try Item.check(member.value, column: member.name, depth: 0)
+            builder.set(member.name, member.value)
+        }
+        columns = builder.row
+        guard columns.bytes.count <= Item.sizeLimit else {
+            throw SyncError(
+                .invalidItem, "a row of \(columns.bytes.count) bytes is larger than \(Item.sizeLimit)",
+                hint: "Keep large content in files and their names in rows.")
+        }
+    }
+
+    /// Checks a name that no server and no filter could spell; other restrictions are the server's.
+    private static func check(column name: String) throws(SyncError) {
+        guard name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return }
+        throw SyncError(
+            .invalidItem, name.isEmpty ? "a column has no name" : "a column's name has a control character",
+            hint: "Start with a letter or \"_\", followed by letters, digits, \"_\" and \"-\".")
+    }
+
+    package static func check(id: String) throws(SyncError) {
+        do throws(RowIDFault) {
+            try RowID.check(id)
+        } catch {
+            throw SyncError(.invalidID, "the id can't be used: \(error.reason)")
+        }
+    }
+
+    package static func check(table: String) throws(SyncError) {
+        if RowID.isPlain(table) { return }
+        let isFine =
+            !table.isEmpty && table.utf16.count <= RowID.limit
+            && !table.unicodeScalars.contains {
+                $0.value < 0x20 || $0.value == 0x7f || "/\\?#%\"".unicodeScalars.contains($0)
+            }
+        guard isFine else {
+            throw SyncError(
+                .unknownTable, "\"\(table.prefix(40))\" can't be the name of a table",
+                hint: "Use letters, digits, \"_\" and \"-\".")
+        }
+    }
+
+    private static func check(_ value: Value, column: String, depth: Int) throws(SyncError) {
+        switch value {
+        case .string(let text) where text.utf8.contains(0):
+            throw zero(column)
+        case .double(let number) where !number.isFinite:
+            throw SyncError(.invalidItem, "column \"\(column)\" holds a number that is not finite")
+        case .date(let date) where !date.isWritable:
+            throw SyncError(.invalidItem, "column \"\(column)\" holds a date that can't be written")
+        case .array(let elements):
+            try checkDepth(depth, column)
+            for element in elements { try check(element, column: column, depth: depth + 1) }
+        case .object(let members):
+            try checkDepth(depth, column)
+            for member in members {
+                if member.name.utf8.contains(0) { throw zero(column) }
+                try check(member.value, column: column, depth: depth + 1)
+            }
+        default: break
+        }
+    }
+
+    /// Returns the error for a zero character, which SQL databases can't store in a string.
+    private static func zero(_ column: String) -> SyncError {
+        SyncError(
+            .invalidItem, "column \"\(column)\" holds the character U+0000, which servers refuse",
+            hint: "Remove it, or store bytes.")
+    }
+
+    private static func checkDepth(_ depth: Int, _ column: String) throws(SyncError) {
+        guard depth < valueDepthLimit else {
+            throw SyncError(.invalidItem, "column \"\(column)\" nests deeper than \(valueDepthLimit)")
+        }
+    }
+}
+
+extension Value {
+    /// The name of the value's kind, for messages.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .double: "a number"
+        case .string: "a string"
+        case .date: "a date"
+        case .bytes: "bytes"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// Rearranges a row's columns: removes, separates or renames some, and finds those that differ from another row's.
+
+extension Row {
+    /// Returns the row without some columns.
+    func without(_ names: Set<String>) -> Row {
+        shape.names.contains { names.contains($0) } ? filter { !names.contains($0.name) } : self
+    }
+
+    /// Returns the row with only some columns.
+    func only(_ names: Set<String>) -> Row {
+        shape.names.allSatisfy { names.contains($0) } ? self : filter { names.contains($0.name) }
+    }
+
+    /// Returns the row with a column renamed; an existing column of the new name is kept instead.
+    func renaming(_ from: String, to: String) -> Row {
+        guard shape.place(of: from) != nil else { return self }
+        if shape.place(of: to) != nil { return without([from]) }
+        return Row(shape: RowShape(shape.names.map { $0 == from ? to : $0 }), bytes: bytes)
+    }
+}
+
+extension Row {
+    /// This row as a replacement of another: columns that it lacks are null.
+    func replacing(_ other: Row) -> Row {
+        let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }
+        return merged(with: Row(lacking.map { .init($0.name, .null) }))
+    }
+
+    /// The columns to send so that the server's row becomes this one: those whose values differ, and null for those
+    /// that only the server's row has.
+    package func difference(from server: Row) -> Row {
+        replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
+    }
+
+    /// The app's own columns.
+    package var own: Row {
+        let hasSystemColumns = shape.names.contains { Item.systemColumns.contains($0) }
+        return hasSystemColumns ? filter { !Item.systemColumns.contains($0.name) } : self
+    }
+
+    /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
+    package func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
+        members.filter { mine in
+            let theirs = server[mine.name] ?? .null
+            return !theirs.means(ancestor?[mine.name] ?? .null) && !theirs.means(mine.value)
+        }
+        .map(\.name)
+    }
+}

@@ -1,0 +1,24 @@
+// Which ids name the same row.
+
+import SynclineGround
+
+/// How ids that differ only in the case of ASCII letters are compared.
+public enum IDComparison: UInt8, Sendable {
+    /// They are different rows.
+    case exact
+    /// They are the same row.
+    case ignoreCase
+}
+
+extension IDComparison {
+    package func areEqual(_ left: String, _ right: String) -> Bool {
+        switch self {
+        case .exact: left.hasSameBytes(as: right)
+        case .ignoreCase:
+            left.utf8.lazy.map(IDComparison.lowered).elementsEqual(right.utf8.lazy.map(IDComparison.lowered))
+        }
+    }
+
+    /// A byte of an id as it counts if case is ignored.
+    static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+}

@@ -1,0 +1,142 @@
+// Which indexes a table has: kept among the settings.
+
+import SynclineGround
+
+/// An index of a table, as the state keeps it.
+package struct TableIndex: Hashable, Sendable {
+    /// The columns it is sorted by, in this order.
+    package let columns: [String]
+    /// Columns whose values it keeps beside the sorted ones.
+    package let including: [String]
+    /// Its number among the indexes of the table. Nil for an index in the form of older stores: of one column, and
+    /// without rows whose value is null, a date, bytes, an array or an object.
+    let number: UInt8?
+    /// Whether an entry has a mark that says what its key leaves open about the values. An index that includes columns
+    /// has the values themselves.
+    package let hasMarks: Bool
+
+    init(columns: [String], including: [String] = [], number: UInt8? = nil, hasMarks: Bool = false) {
+        self.columns = columns
+        self.including = including
+        self.number = number
+        self.hasMarks = hasMarks
+    }
+
+    /// Whether it has the form of older stores.
+    package var isOlder: Bool { number == nil }
+
+    /// The same index with other names for its columns.
+    func mapping(_ name: (String) -> String) -> TableIndex {
+        TableIndex(
+            columns: columns.map(name), including: including.map(name), number: number, hasMarks: hasMarks)
+    }
+
+    /// The same index without a column that it includes; nil if it is sorted by that column.
+    func without(_ column: String) -> TableIndex? {
+        if columns.contains(column) { return nil }
+        return TableIndex(
+            columns: columns, including: including.filter { $0 != column }, number: number, hasMarks: hasMarks)
+    }
+
+    /// The columns up to the first that was there before, as after a column was renamed to another of the index.
+    package var distinctColumns: ArraySlice<String> {
+        columns.indices.first { place in columns[..<place].contains { $0.hasSameBytes(as: columns[place]) } }
+            .map { columns[..<$0] } ?? columns[...]
+    }
+
+    /// Whether it is sorted by these columns. Names are compared by their bytes.
+    package func isSorted(by others: [String]) -> Bool {
+        columns.count == others.count && zip(columns, others).allSatisfy { $0.hasSameBytes(as: $1) }
+    }
+}
+
+/// The indexes by table.
+package struct IndexList: Hashable, Sendable {
+    private var indexes: [ExactString: [TableIndex]] = [:]
+
+    var isEmpty: Bool { indexes.isEmpty }
+
+    func indexes(of table: String) -> [TableIndex] { indexes[ExactString(table)] ?? [] }
+
+    /// All indexes, each with its table.
+    var all: [(table: String, index: TableIndex)] {
+        indexes.flatMap { table, indexes in indexes.map { (table.text, $0) } }
+    }
+
+    mutating func add(_ table: String, _ index: TableIndex) {
+        indexes[ExactString(table), default: []].append(index)
+    }
+
+    mutating func remove(_ table: String, _ index: TableIndex) {
+        let left = indexes(of: table).filter { $0 != index }
+        indexes[ExactString(table)] = left.isEmpty ? nil : left
+    }
+
+    /// The smallest number that no index of the table has; nil if all are taken.
+    func freeNumber(for table: String) -> UInt8? {
+        let taken = Set(indexes(of: table).compactMap(\.number))
+        return (UInt8.min...UInt8.max).first { !taken.contains($0) }
+    }
+}
+
+extension StateReader {
+    /// All indexes, by table.
+    func allIndexes() throws(StateError) -> IndexList {
+        var all = IndexList()
+        try forEachIndexName(SettingName.indexes) { table, column, _ in
+            all.add(table, TableIndex(columns: [column]))
+        }
+        try forEachIndexName(SettingName.orderedIndexes) { table, number, value throws(StateError) in
+            let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
+            guard let number = UInt8(number), let index = TableIndex(number, lists) else {
+                throw .malformed("an index")
+            }
+            all.add(table, index)
+        }
+        return all
+    }
+
+    private func forEachIndexName(
+        _ prefix: String, _ body: (String, String, Bytes) throws(StateError) -> Void
+    ) throws(StateError) {
+        let prefix = StateReader.settingKey(prefix)
+        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+            guard let (table, name) = key[prefix.count...].names else { throw .malformed("the name of an index") }
+            try body(table, name, value)
+            return true
+        }
+    }
+}
+
+extension TableIndex {
+    /// What the state keeps of it: its columns, those that are included, and whether it has marks.
+    var value: Value {
+        let lists: [Value] = [columns, including].map { .array($0.map { .string($0) }) }
+        return .array(hasMarks ? lists + [.bool(true)] : lists)
+    }
+
+    init?(_ number: UInt8, _ value: Value) {
+        guard case .array(var lists) = value else { return nil }
+        let hasMarks = lists.count == 3 && lists.removeLast() == .bool(true)
+        guard lists.count == 2, let columns = TableIndex.names(lists[0]),
+            let including = TableIndex.names(lists[1]), !columns.isEmpty
+        else { return nil }
+        self.init(columns: columns, including: including, number: number, hasMarks: hasMarks)
+    }
+
+    private static func names(_ list: Value) -> [String]? {
+        guard case .array(let values) = list else { return nil }
+        let names = values.compactMap { if case .string(let name) = $0 { name } else { nil } }
+        return names.count == values.count ? names : nil
+    }
+}
+
+extension SettingName {
+    static let indexes = "index\0"
+    static let orderedIndexes = "indexes\0"
+
+    static func index(_ table: String, _ index: TableIndex) -> String {
+        guard let number = index.number else { return "\(indexes)\(table)\0\(index.columns[0])" }
+        return "\(orderedIndexes)\(table)\0\(number)"
+    }
+}

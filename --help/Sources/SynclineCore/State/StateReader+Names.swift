@@ -1,0 +1,28 @@
+// The known names of tables and rows, for suggestions about misspelt ones.
+
+import SynclineGround
+
+extension StateReader {
+    /// The tables that have rows, cursors or a declaration, sorted.
+    package func knownTables() throws(StateError) -> [String] {
+        let declared = try declaration?.tables.map(\.name) ?? []
+        let all = try tables() + cursors().map(\.table) + declared
+        return Set(all.map(ExactString.init)).sorted().map(\.text)
+    }
+
+    /// The names of all columns that rows ever had or tables declare, and those that every row may have.
+    package func knownColumns() throws(StateError) -> Set<String> {
+        let declared = try declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
+        return Set(shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
+    }
+
+    /// The ids of a table's first rows, including rows that are hidden from the app.
+    package func ids(of table: String, limit: Int) throws(StateError) -> [String] {
+        var ids: [String] = []
+        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, _ throws(StateError) in
+            ids.append(try RowKey(malformed: [UInt8](key)).id)
+            return ids.count < limit
+        }
+        return ids
+    }
+}

@@ -1,0 +1,250 @@
+// Reads rows, changes, cursors and settings of the state. It never writes.
+
+import SynclineGround
+
+/// Facts about the state that are requested often and change rarely.
+package struct StateFacts: Sendable {
+    let ids: IDComparison
+    let indexes: IndexList
+}
+
+/// A class, so that handing it on counts one reference and not one for each layer.
+package final class StateReader: Sendable {
+    package let snapshot: StateSnapshot
+    package let shapes: ShapeTable
+    /// What the creator of the snapshot already knows of it.
+    private let facts: StateFacts?
+
+    package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable, _ facts: StateFacts? = nil) {
+        self.snapshot = snapshot
+        self.shapes = shapes
+        self.facts = facts
+    }
+
+    /// Whether rows store the spelling of their ids, because keys do not.
+    var spellsIDs: Bool { (try? idComparison) == .ignoreCase }
+
+    func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
+        try key.withBytes { key throws(StateError) in try snapshot.value(key) }
+    }
+
+    // MARK: Settings
+
+    static func settingKey(_ name: String) -> [UInt8] {
+        [Keyspace.settings] + Array(name.utf8)
+    }
+
+    package func setting(_ name: String) throws(StateError) -> Value? {
+        guard let stored = try value(StateReader.settingKey(name)) else { return nil }
+        return try stored.withBytes { bytes throws(StateError) in
+            try bytes.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }
+        }
+    }
+
+    package var idComparison: IDComparison {
+        get throws(StateError) {
+            if let facts { return facts.ids }
+            return try setting(SettingName.ids) == .string("ignore-case") ? .ignoreCase : .exact
+        }
+    }
+
+    /// The indexes of a table.
+    package func indexes(of table: String) throws(StateError) -> [TableIndex] {
+        if let facts { return facts.indexes.indexes(of: table) }
+        return try allIndexes().indexes(of: table)
+    }
+
+    // MARK: Rows
+
+    package func entry(_ table: String, _ id: String) throws(StateError) -> RowEntry? {
+        try entry(key: RowKey.bytes(table, id, idComparison))
+    }
+
+    package func entry(key: [UInt8]) throws(StateError) -> RowEntry? {
+        guard let stored = try value(key) else { return nil }
+        return try RowEntry(stored, shapes)
+    }
+
+    /// A row as an app sees it.
+    package func row(_ table: String, _ id: String) throws(StateError) -> StoredRow? {
+        guard let entry = try entry(table, id), let row = entry.visible else { return nil }
+        return StoredRow(id: entry.spelling ?? id, columns: row)
+    }
+
+    /// Everything that the state holds about a table.
+    package func forEachEntry(
+        of table: String, _ body: (String, RowEntry) throws(StateError) -> Void
+    ) throws(StateError) {
+        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, value throws(StateError) in
+            let entry = try RowEntry(value, shapes)
+            var id = try RowKey(malformed: [UInt8](key)).id
+            if let spelling = entry.spelling { id = spelling }
+            try body(id, entry)
+            return true
+        }
+    }
+
+    func change(at position: Position) throws(StateError) -> JournalEntry {
+        var key = ByteWriter()
+        key.append(journalKey: position)
+        guard let stored = try value(key.bytes) else { throw .malformed("the outbox") }
+        return try JournalEntry(stored, shapes)
+    }
+
+    /// The names of tables that have rows, including rows with only pending changes.
+    package func tables() throws(StateError) -> [String] {
+        var names: [String] = []
+        var from: [UInt8] = [Keyspace.rows]
+        while let key = try snapshot.firstKey(from: from), key.first == Keyspace.rows,
+            let end = key.dropFirst().firstIndex(of: 0)
+        {
+            names.append(String(decoding: key[1..<end], as: UTF8.self))
+            from = key[..<end] + [1]
+        }
+        return names
+    }
+
+    /// The columns of the rows of a table, sorted.
+    package func columns(of table: String) throws(StateError) -> [String] {
+        var names: Set<String> = []
+        var shapes: Set<ObjectIdentifier> = []
+        try forEachEntry(of: table) { _, entry throws(StateError) in
+            for row in [entry.base, entry.pending?.overlay, entry.local] {
+                guard let row, shapes.insert(ObjectIdentifier(row.shape)).inserted else { continue }
+                names.formUnion(row.columns)
+            }
+        }
+        return names.sorted()
+    }
+
+    // MARK: Outbox
+
+    /// The positions of a transaction's changes that are in the outbox.
+    package func changes(of event: UInt64) throws(StateError) -> [Position] {
+        var positions: [Position] = []
+        var prefix = ByteWriter()
+        prefix.append(Keyspace.journal)
+        prefix.append(ordered: event)
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+            let position = try Position(journalKey: key)
+            if position.index != .max { positions.append(position) }
+            return true
+        }
+        return positions
+    }
+
+    /// The rows that a transaction's changes in the outbox concern, each once.
+    package func rows(changedBy event: UInt64) throws(StateError) -> [RowKey] {
+        var (rows, known): ([RowKey], Set<RowKey>) = ([], [])
+        for position in try changes(of: event) {
+            let row = try RowKey(malformed: change(at: position).rowKey)
+            if known.insert(row).inserted { rows.append(row) }
+        }
+        return rows
+    }
+
+    /// The tables of the rows that a transaction's changes in the outbox concern.
+    package func tables(changedBy event: UInt64) throws(StateError) -> Set<String> {
+        var tables: Set<String> = []
+        try forEachChange(from: event) { position, change throws(StateError) in
+            if position.event == event { tables.insert(try RowKey(malformed: change.rowKey).table) }
+            return position.event <= event
+        }
+        return tables
+    }
+
+    /// How many changes a transaction made; nil once one of them has left the outbox.
+    func groupCount(_ event: UInt64) throws(StateError) -> Int? {
+        var key = ByteWriter()
+        key.append(journalKey: .end(of: event))
+        guard let stored = try value(key.bytes) else { return nil }
+        return try stored.withBytes { bytes throws(StateError) in
+            try bytes.decoded(as: "a transaction") { reader throws(MalformedBytes) in Int(try reader.varint()) }
+        }
+    }
+
+    /// Every change in the outbox, in order.
+    package func forEachChange(
+        from event: UInt64 = 0, _ body: (Position, JournalEntry) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var start = ByteWriter()
+        start.append(Keyspace.journal)
+        start.append(ordered: event)
+        try snapshot.forEach(from: start.bytes) { key, value throws(StateError) in
+            let position = try Position(journalKey: key)
+            if position.index == .max { return true }
+            return try body(position, try JournalEntry(value, shapes))
+        }
+    }
+
+    /// Whether the server's failing answers stopped a push, and nothing since then shows that it works.
+    package var isServerInDoubt: Bool {
+        get throws(StateError) {
+            try snapshot.firstKey(from: [Keyspace.failing])?.first == Keyspace.failing
+        }
+    }
+
+    // MARK: Cursors
+
+    package func cursor(_ table: String, _ queryID: String) throws(StateError) -> CursorState? {
+        var key = ByteWriter()
+        key.append(cursorKey: table, queryID)
+        guard let stored = try value(key.bytes) else { return nil }
+        return try stored.withBytes { bytes throws(StateError) in try StateReader.cursor(bytes) }
+    }
+
+    /// Every cursor, by table and query id.
+    package func cursors() throws(StateError) -> [(table: String, queryID: String, state: CursorState)] {
+        var all: [(table: String, queryID: String, state: CursorState)] = []
+        try snapshot.forEach(prefix: [Keyspace.cursors]) { key, value throws(StateError) in
+            guard let (table, queryID) = key[1...].names else { throw .malformed("a cursor's key") }
+            all.append((table, queryID, try StateReader.cursor(value)))
+            return true
+        }
+        return all
+    }
+
+    private static func cursor(_ bytes: UnsafeRawBufferPointer) throws(StateError) -> CursorState {
+        try bytes.decoded(as: "a cursor") { reader throws(MalformedBytes) in try reader.cursor() }
+    }
+}
+
+extension StateSnapshot {
+    /// Visits every entry whose key begins with the given bytes, in order, until the body returns false.
+    @inline(__always)
+    package func forEach(
+        prefix: [UInt8],
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
+    ) throws(StateError) {
+        guard let end = prefix.endOfPrefix else { return try forEach(from: prefix, body) }
+        var place = try prefix.withBytes { start throws(StateError) in try cursor(from: start) }
+        try end.withBytes { end throws(StateError) in try place.visit(before: end, body) }
+    }
+
+    /// Visits every entry from a key on, in order, until the body returns false.
+    package func forEach(
+        from start: [UInt8],
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
+    ) throws(StateError) {
+        var place = try start.withBytes { start throws(StateError) in try cursor(from: start) }
+        try place.visit(before: nil, body)
+    }
+
+    /// The first key that is not before another; nil if there is none.
+    func firstKey(from start: [UInt8]) throws(StateError) -> [UInt8]? {
+        var first: [UInt8]?
+        try forEach(from: start) { key, _ throws(StateError) in
+            first = [UInt8](key)
+            return false
+        }
+        return first
+    }
+}
+
+extension Position {
+    init(journalKey key: UnsafeRawBufferPointer) throws(StateError) {
+        guard key.count == 13, key[0] == Keyspace.journal else { throw .malformed("a key of the outbox") }
+        event = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        index = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 9, as: UInt32.self))
+    }
+}

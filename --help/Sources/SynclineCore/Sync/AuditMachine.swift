@@ -1,0 +1,38 @@
+// Reads the ids of all rows that match a query, to find rows that left it or were hard-deleted.
+
+package import SynclineGround
+
+package struct AuditMachine: ListReading {
+    /// The ids the server has.
+    package private(set) var ids: Set<ExactString> = []
+    package var gate: ListGate
+    private let query: PullQuery
+    private var last: ExactString?
+    private var pages = RepeatGuard()
+
+    package init(_ query: PullQuery, retries: Int) {
+        self.query = query
+        gate = ListGate(retries: retries)
+    }
+
+    package mutating func ask() -> ListAction {
+        var request = ListRequest(table: query.table)
+        request.filter = .both(query.filter, last.map { .idAfter($0.text) })
+        request.order = [RowQuery.Key("id")]
+        request.top = query.pageSize
+        request.select = ["id", "deleted"]
+        return gate.ask(.list(request))
+    }
+
+    package mutating func handle(_ reply: ServerReply) -> ListAction {
+        if let action = gate.pass(reply) { return action }
+        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        for row in list.rows where !row.isDeleted { ids.insert(ExactString(row.id)) }
+        let isAll = list.count.map { $0 <= list.rows.count } ?? false
+        guard let end = list.rows.last.map({ ExactString($0.id) }), !isAll else { return .finish }
+        // A server that ignores the order by id would cause an endless read.
+        guard end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
+        last = end
+        return ask()
+    }
+}

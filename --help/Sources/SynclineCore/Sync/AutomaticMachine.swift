@@ -1,0 +1,104 @@
+// Decides when a store syncs automatically: soon after a local or remote change, at intervals, at once on request or
+// when the network returns, and with growing delays after failures. It is told events and times; the driver waits
+// and syncs.
+
+package struct AutomaticMachine: Sendable {
+    package enum Signal: Hashable, Sendable {
+        /// The app changed rows.
+        case changed
+        /// The server has changes.
+        case told
+        case requested
+        /// The network is available again.
+        case reconnected
+        /// A requested time has come.
+        case alarm
+        /// A round has ended.
+        case ended(SyncError?)
+    }
+
+    package enum Action: Hashable, Sendable {
+        case run
+        /// Sets an alarm in place of the previous one; nil for none.
+        case alarm(at: Int64?)
+    }
+
+    package enum Phase: Hashable, Sendable {
+        case idle, running
+        /// Waiting because a round failed.
+        case waiting(until: Int64, SyncError)
+    }
+
+    package private(set) var phase = Phase.idle
+    /// The delay after a change, and the interval after a round, in milliseconds; nil for never.
+    private let delay: Int64?
+    private let interval: Int64?
+    private var failures = 0
+    private var alarm: Int64?
+    /// Whether an event during a round requires another one.
+    private var wantsAnother = false
+
+    package init(delay: Int64?, interval: Int64?) {
+        self.delay = delay
+        self.interval = interval
+    }
+
+    /// `backoff` returns the wait after a number of failures.
+    package mutating func handle(_ signal: Signal, now: Int64, backoff: (Int) -> Int64) -> Action? {
+        switch (signal, phase) {
+        case (.ended(let error), _):
+            return ended(error, now: now, backoff)
+        case (.changed, .running):
+            wantsAnother = delay != nil
+            return nil
+        case (.requested, .running), (.reconnected, .running), (.told, .running):
+            wantsAnother = true
+            return nil
+        case (.alarm, .running):
+            return nil
+        case (.changed, .idle):
+            return delay.flatMap { bring(alarm: now + $0) }
+        case (.told, .idle):
+            return bring(alarm: now + (delay ?? 0))
+        case (.changed, .waiting), (.told, .waiting):
+            // It is sent with the next attempt.
+            return nil
+        case (.requested, _), (.reconnected, _):
+            failures = 0
+            return run()
+        case (.alarm, _):
+            guard let alarm, alarm <= now else { return set(alarm: alarm) }
+            return run()
+        }
+    }
+
+    private mutating func run() -> Action {
+        phase = .running
+        alarm = nil
+        wantsAnother = false
+        return .run
+    }
+
+    /// Sets an alarm, unless there is an earlier one.
+    private mutating func bring(alarm moment: Int64) -> Action? {
+        alarm.map { $0 > moment } ?? true ? set(alarm: moment) : nil
+    }
+
+    private mutating func set(alarm moment: Int64?) -> Action {
+        alarm = moment
+        return .alarm(at: moment)
+    }
+
+    private mutating func ended(_ error: SyncError?, now: Int64, _ backoff: (Int) -> Int64) -> Action {
+        if let error {
+            failures += 1
+            let until = now + backoff(failures)
+            phase = .waiting(until: until, error)
+            return set(alarm: until)
+        }
+        failures = 0
+        phase = .idle
+        if wantsAnother { return set(alarm: now + (delay ?? 0)) }
+        return set(alarm: interval.map { now + $0 })
+    }
+}

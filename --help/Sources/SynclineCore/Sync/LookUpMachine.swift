@@ -1,0 +1,40 @@
+// Looks up the current state of some rows by their ids. A row that the server does not return is gone.
+
+package import SynclineGround
+
+package struct LookUpMachine: ListReading {
+    /// The rows, by id, including those that are gone.
+    package private(set) var rows: [ExactString: ServerRow] = [:]
+    package var gate: ListGate
+    private let table: String
+    private var left: ArraySlice<String>
+
+    /// The number of ids in one filter.
+    private static let portion = 20
+
+    package init(_ table: String, _ ids: [String], retries: Int) {
+        self.table = table
+        left = ids[...]
+        gate = ListGate(retries: retries)
+    }
+
+    package mutating func ask() -> ListAction {
+        guard !left.isEmpty else { return .finish }
+        var request = ListRequest(table: table)
+        request.filter = left.prefix(Self.portion).reduce(nil) { (filter: FilterExpression?, id) in
+            let isIt = FilterExpression.compare(.equal, .column("id"), .literal(.string(id)))
+            return filter.map { .or($0, isIt) } ?? isIt
+        }
+        request.top = Self.portion
+        return gate.ask(.list(request))
+    }
+
+    package mutating func handle(_ reply: ServerReply) -> ListAction {
+        if let action = gate.pass(reply) { return action }
+        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        for id in left.prefix(Self.portion) { rows[ExactString(id)] = .gone(id) }
+        for row in list.rows { rows[ExactString(row.id)] = row }
+        left = left.dropFirst(Self.portion)
+        return ask()
+    }
+}

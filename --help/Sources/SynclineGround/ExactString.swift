@@ -1,0 +1,39 @@
+// A string that is compared by its bytes. Swift's strings are also equal if Unicode calls them equivalent, for example two
+// spellings of an accented letter. A store tells such ids and names apart, so they must not be keys or be compared as
+// strings.
+
+/// A string that is compared by its UTF-8.
+package struct ExactString: Hashable, Comparable, Sendable {
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package static func == (left: ExactString, right: ExactString) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    package static func < (left: ExactString, right: ExactString) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether two strings have the same UTF-8.
+    package func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        // The memory of strings is compared much faster than their views.
+        let areSame = utf8.withContiguousStorageIfAvailable { mine in
+            other.utf8.withContiguousStorageIfAvailable {
+                UnsafeRawBufferPointer(mine).hasSameBytes(as: UnsafeRawBufferPointer($0))
+            }
+        }
+        return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}

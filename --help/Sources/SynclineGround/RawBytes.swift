@@ -1,0 +1,50 @@
+// Little-endian numbers in raw memory, always bounds-checked, and memory compared.
+
+#if canImport(Darwin)
+    public import Darwin
+#elseif canImport(Glibc)
+    public import Glibc
+#elseif canImport(Musl)
+    public import Musl
+#endif
+
+extension UnsafeRawBufferPointer {
+    @inlinable public func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int)
+        -> Number
+    {
+        precondition(offset >= 0 && offset <= count - MemoryLayout<Number>.size, "a field beyond its buffer")
+        return Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+
+    @inlinable public func slice(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer {
+        precondition(offset >= 0 && length >= 0 && offset <= count - length, "a slice beyond its buffer")
+        return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])
+    }
+
+    @inlinable public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let mine = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(mine, others, count) == 0
+    }
+
+    @inlinable public var isAllZero: Bool {
+        var index = 0
+        while index + 8 <= count {
+            if loadUnaligned(fromByteOffset: index, as: UInt64.self) != 0 { return false }
+            index += 8
+        }
+        while index < count {
+            if self[index] != 0 { return false }
+            index += 1
+        }
+        return true
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    @inlinable public func store<Number: FixedWidthInteger>(_ value: Number, at offset: Int) {
+        precondition(offset >= 0 && offset <= count - MemoryLayout<Number>.size, "a field beyond its buffer")
+        storeBytes(of: value.littleEndian, toByteOffset: offset, as: Number.self)
+    }
+}

@@ -1,0 +1,173 @@
+// The frames of a log, in order, with damage at its place.
+
+package import SegmentLog
+
+/// A frame and its content beyond the header.
+package struct FrameEntry: Hashable, Sendable {
+    package var summary: FrameSummary
+    /// The time at which a data frame was written.
+    package var time: WallTime?
+    /// The content of a control frame: `epoch 3`, `@41..43 are lost`.
+    package var detail: String?
+}
+
+/// Selects frames.
+package struct FrameSelection: Hashable, Sendable {
+    /// Only this segment.
+    package var segment: UInt64?
+    /// Where to begin; a range also has the end.
+    package var address: Address?
+
+    package init(segment: UInt64? = nil, address: Address? = nil) {
+        self.segment = segment
+        self.address = address
+    }
+}
+
+extension LogInspection {
+    /// Visits the selected frames and the damage between them.
+    package func frames(_ selection: FrameSelection, _ visit: (Found<FrameEntry>) throws -> Void) throws {
+        let catalog = try catalog()
+        let start = try FrameStart(selection.address, catalog, self)
+        let indices = catalog.segments.indices.filter { index in
+            let ordinal = catalog.segments[index].ordinal
+            return start.mayHold(index, in: catalog) && (selection.segment ?? ordinal) == ordinal
+        }
+        guard let first = indices.first, let last = indices.last else {
+            if let segment = selection.segment { throw LogInspection.noSegment(segment, catalog) }
+            return
+        }
+        var walk = LogWalk(self, catalog)
+        let reader = FrameReader()
+        try walk.run(first..<last + 1) { found, segment in
+            let entry = reader.entry(found, in: segment)
+            if start.holds(entry.summary) { try visit(.item(entry)) }
+        } damage: { damage in
+            if start.holds(damage) { try visit(.damage(damage)) }
+        }
+    }
+
+    static func noSegment(_ wanted: UInt64, _ catalog: LogCatalog) -> LogError {
+        let hint: String? =
+            if let first = catalog.segments.first, let last = catalog.segments.last {
+                "The log has segments \(first.ordinal) to \(last.ordinal)."
+            } else {
+                nil
+            }
+        return LogError(.invalidArgument, "there is no segment \(wanted)", hint: hint)
+    }
+
+    /// Returns the last record of a log, also if records before it are damaged.
+    package func lastRecord(_ catalog: LogCatalog) throws(LogError) -> SequenceNumber {
+        guard let segment = catalog.segments.last else { return .none }
+        guard let header = segment.header else { return segment.first.previous }
+        let tail = try tail(of: segment, header)
+        var last = tail.scan.tail.next.previous
+        guard let damage = tail.damage, damage.remedy == .salvage else { return last }
+        try DamageWalk(storage, catalog).walk(segment, through: segment.size, before: nil) { found in
+            last = max(last, found.header.nextSequence.previous)
+        } damage: { _ in
+        }
+        return last
+    }
+
+    /// Returns the last record that something in the files proves to be durable.
+    package func lastDurableRecord() throws(LogError) -> SequenceNumber {
+        let catalog = try catalog()
+        guard let segment = catalog.segments.last else { return .none }
+        guard let header = segment.header else { return segment.first.previous }
+        return try tail(of: segment, header).scan.durableThrough
+    }
+
+    /// Returns the record for an address that counts back from the end.
+    package func record(fromEnd back: UInt64, _ catalog: LogCatalog) throws(LogError) -> SequenceNumber {
+        let last = try lastRecord(catalog).rawValue
+        return SequenceNumber(rawValue: max(1, last &+ 1 &- min(back, last)))
+    }
+}
+
+/// Where a list of frames begins, and perhaps ends.
+private struct FrameStart {
+    var position = LogPosition.start
+    var records: SequenceRange?
+    var isRange = false
+
+    init(_ address: Address?, _ catalog: LogCatalog, _ inspection: LogInspection) throws(LogError) {
+        switch address {
+        case nil: break
+        case .position(let place): position = place
+        case .segment(let segment): position = LogPosition(segment: segment, offset: 0)
+        case .record(let number): records = SequenceRange(first: number, last: SequenceNumber(rawValue: .max))
+        case .fromEnd(let back):
+            records = SequenceRange(
+                first: try inspection.record(fromEnd: back, catalog), last: SequenceNumber(rawValue: .max))
+        case .records(let range):
+            records = range
+            isRange = true
+        }
+    }
+
+    func mayHold(_ index: Int, in catalog: LogCatalog) -> Bool {
+        let segment = catalog.segments[index]
+        guard segment.ordinal >= position.segment else { return false }
+        guard let records else { return true }
+        let next = catalog.segments.successor(of: index)?.first ?? SequenceNumber(rawValue: .max)
+        return next > records.first && (!isRange || segment.first <= records.last)
+    }
+
+    func holds(_ frame: FrameSummary) -> Bool {
+        let place = frame.position
+        if place.segment == position.segment && place.offset + frame.length.rawValue <= position.offset { return false }
+        guard let records else { return true }
+        // A frame without records has the number of the next one.
+        let last = frame.records.isEmpty ? frame.records.first : frame.records.last
+        if isRange && frame.records.isEmpty && frame.kind != "fragment" && frame.kind != "hole" { return false }
+        return last >= records.first && (!isRange || frame.records.first <= records.last)
+    }
+
+    func holds(_ damage: LogDamage) -> Bool {
+        guard let place = damage.position else { return false }
+        if place.segment == position.segment && place.offset + damage.length.rawValue < position.offset { return false }
+        guard let records, let lost = damage.records else { return true }
+        return lost.last >= records.first && (!isRange || lost.first <= records.last)
+    }
+}
+
+/// Reads the contents of frames.
+private struct FrameReader {
+    private let decoder = PayloadDecoder()
+
+    func entry(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) -> FrameEntry {
+        let header = found.header
+        var entry = FrameEntry(
+            summary: FrameSummary(header, at: LogPosition(segment: segment.ordinal, offset: found.offset)))
+        if header.knownKind == .data {
+            entry.time = decoder.time(of: header, stored: found.stored)
+        } else if let payload = decoder.payload(of: header, stored: found.stored) {
+            entry.detail = FrameReader.detail(header, payload)
+        }
+        return entry
+    }
+
+    private static func detail(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) -> String? {
+        switch header.knownKind {
+        case .session:
+            guard let session = SessionPayload(payload) else { return nil }
+            let cut = session.cut.map { ", cut \(session.cutLength) bytes at \($0)" } ?? ""
+            return "epoch \(session.epoch), \(session.time.text)\(cut)"
+        case .hole:
+            guard let hole = HolePayload(of: header, payload), hole.recordCount > 0 else { return "filler" }
+            return "\(SequenceRange(first: header.firstSequence, count: hole.recordCount)) lost"
+        case .index:
+            guard let index = IndexPayload(payload) else { return nil }
+            let note = index.note.map { ", a note of \($0.bytes.count) bytes through \($0.through)" } ?? ""
+            return counted(UInt64(index.entries.count), "place") + note
+        case .seal:
+            return SealPayload(payload).map { "through \($0.lastSequence)" }
+        case .fragment:
+            return "part of \(header.firstSequence)"
+        default:
+            return nil
+        }
+    }
+}

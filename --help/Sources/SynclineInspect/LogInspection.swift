@@ -1,0 +1,92 @@
+// Inspects a log while a writer may be writing it. A write of another process may be seen half done, and a segment
+// may be collected during the read. So damage counts only when two reads agree, and a missing file is looked up
+// again.
+
+package import SegmentLog
+import SynclineGround
+
+/// Reports about a log. Nothing is ever written.
+package struct LogInspection: Sendable {
+    package let storage: any LogStorage
+
+    package init(_ storage: any LogStorage) {
+        self.storage = storage
+    }
+
+    /// How often a changing log is read before the last result is used.
+    static let maximumReads = 8
+
+    /// Verifies everything; `visit` gets each intact frame of every read.
+    package func verify(
+        deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
+    ) throws(LogError) -> LogReport {
+        var report = try read(deep, visit)
+        var reads = 1
+        while !report.damage.isEmpty && reads < LogInspection.maximumReads {
+            pause()
+            var again = try read(deep, visit)
+            let agreed = again.damage.filter(Set(report.damage).contains)
+            let isSettled = agreed.count == again.damage.count
+            reads += 1
+            if reads == LogInspection.maximumReads { again.damage = agreed }
+            report = again
+            if isSettled { break }
+        }
+        return report
+    }
+
+    private func read(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
+        try LogInspection.retryingMissingFiles { () throws(LogError) in
+            try LogVerification(storage).run(deep: deep, frame: visit)
+        }
+    }
+
+    /// Returns the catalog of the log's files.
+    package func catalog() throws(LogError) -> LogCatalog {
+        var catalog = try LogCatalog(storage)
+        for _ in 1..<LogInspection.maximumReads where !catalog.damage.isEmpty {
+            pause()
+            let again = try LogCatalog(storage)
+            if again.damage == catalog.damage { break }
+            catalog = again
+        }
+        return catalog
+    }
+
+    /// Returns where the last segment ends, and its damage, if any.
+    func tail(
+        of segment: LogCatalog.Segment, _ header: SegmentHeader
+    ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
+        var last: TailScan?
+        for read in 1... {
+            let file = try storage.reading(segment.name)
+            defer { file.close() }
+            let head = try LogCatalog.readHead(storage)
+            let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head.head)
+            let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
+            if scan.verdict == .clean || isSettled || read == LogInspection.maximumReads {
+                return (scan, scan.damage(in: segment, endIsKnown: head.isCertain))
+            }
+            last = scan
+            pause()
+        }
+        preconditionFailure("the loop above ends at its last read")
+    }
+
+    /// Repeats what failed because a file was collected in the meantime.
+    static func retryingMissingFiles<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
+        for read in 1... {
+            do throws(LogError) {
+                return try body()
+            } catch {
+                guard read < maximumReads, error.isNotFound else { throw error }
+            }
+        }
+        preconditionFailure("the loop above ends at its last read")
+    }
+
+    /// Gives a writer time to finish an operation.
+    private func pause() {
+        SystemSource.block(milliseconds: 2)
+    }
+}

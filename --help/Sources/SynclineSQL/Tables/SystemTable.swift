@@ -1,0 +1,79 @@
+// The tables about the store itself: its tables, pending operations, conflicts, cursors and events.
+
+import Syncline
+import SynclineCore
+import SynclineWire
+
+/// A table about the store.
+enum SystemTable: String, CaseIterable {
+    case tables = "syncline_tables"
+    case outbox = "syncline_outbox"
+    case conflicts = "syncline_conflicts"
+    case cursors = "syncline_cursors"
+    case events = "syncline_events"
+
+    func table(_ catalog: TableCatalog) -> VirtualTable {
+        let reader = catalog.source.reader
+        return switch self {
+        case .tables:
+            // The catalog retains this table, so the table must not retain the catalog.
+            ListTable(columns: ["name", "in_store", "columns", "rows"]) {
+                [tables = catalog.storeTables, source = catalog.source] () throws(StateError) in
+                try SystemTable.rows(of: tables, source)
+            }
+        case .outbox:
+            ListTable(columns: ["table", "id", "operation", "state", "maybe_sent", "first_event", "last_event"]) {
+                () throws(StateError) in
+                try PushPlan(reader).operations.map(SystemTable.row)
+            }
+        case .conflicts:
+            ListTable(
+                columns: [
+                    "table", "id", "operation", "state", "status", "code", "message", "base", "mine", "current",
+                    "server",
+                ]) { () throws(StateError) in try reader.conflicts().map(SystemTable.row) }
+        case .cursors:
+            ListTable(columns: ["table", "query_id", "position", "query", "updated"]) { () throws(StateError) in
+                try reader.cursors().map { cursor in
+                    [
+                        .string(cursor.table), .string(cursor.queryID), .string(cursor.state.position),
+                        .string(cursor.state.query), .date(Timestamp(.init(milliseconds: cursor.state.updated))),
+                    ]
+                }
+            }
+        case .events: EventTable(catalog.source)
+        }
+    }
+
+    private static func rows(
+        of tables: [(name: String, stored: String)], _ source: SQLSource
+    ) throws(StateError) -> [[Value]] {
+        try tables.map { name, stored throws(StateError) in
+            let facts = try source.facts(of: stored)
+            return [
+                .string(name), .string(stored), .array(facts.outline.columns.map(Value.string)),
+                .integer(Int64(facts.outline.count)),
+            ]
+        }
+    }
+
+    private static func row(_ operation: PlannedOperation) -> [Value] {
+        [
+            .string(operation.table), .string(operation.id), .string("\(operation.kind)"),
+            .string(operation.state.rawValue), .bool(operation.maybeSent),
+            .integer(Int64(operation.events.lowerBound.rawValue)),
+            .integer(Int64(operation.events.upperBound.rawValue)),
+        ]
+    }
+
+    private static func row(_ conflict: Conflict) -> [Value] {
+        [
+            .string(conflict.table), .string(conflict.id), .string("\(conflict.kind)"),
+            .string(conflict.state.rawValue), conflict.status.map { .integer(Int64($0)) } ?? .null,
+            .string(conflict.reason.rawValue), conflict.message.map { .string($0) } ?? .null, object(conflict.base),
+            object(conflict.mine), object(conflict.current), object(conflict.server),
+        ]
+    }
+
+    static func object(_ row: Row?) -> Value { row.map { .object($0.members) } ?? .null }
+}

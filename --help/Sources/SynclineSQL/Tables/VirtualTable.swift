@@ -1,0 +1,42 @@
+// A table that SQLite reads through callbacks, and a scan of it. Subclasses decide what the rows are.
+
+import CSQLite
+import SynclineCore
+
+/// A table.
+class VirtualTable {
+    /// The names of its columns in SQL.
+    let columns: [String]
+    /// The plans that SQLite was given, by their numbers.
+    final var plans: [ScanPlan] = []
+
+    init(columns: [String]) {
+        self.columns = columns
+    }
+
+    /// The statement that declares it to SQLite.
+    var declaration: String { "CREATE TABLE x(\(columns.map(SQLName.quoted).joined(separator: ", ")))" }
+
+    /// Chooses how to find the rows for some conditions.
+    func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan { ScanPlan(access: .all, cost: 1000, rows: 1000) }
+
+    /// Returns a scan that has not begun.
+    func scan() throws(SyncError) -> TableScan { preconditionFailure("a table reads its rows in its own way") }
+}
+
+/// A scan of a table, which shows one row after another.
+class TableScan {
+    /// The number of the current row, for tables that have no id.
+    final var number: Int64 = 0
+
+    /// Whether there is no current row.
+    var isAtEnd: Bool { true }
+
+    /// Begins, or begins again, with the values that a plan uses.
+    func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {}
+
+    func advance() throws(SyncError) {}
+
+    /// Writes a column of the current row.
+    func write(_ column: Int, to sink: ResultSink) {}
+}

@@ -1,0 +1,109 @@
+// The values of a store as SQLite has them. Booleans are 0 and 1. Dates are strings in UTC with three decimals, so that they
+// sort by time. Arrays and objects are JSON.
+
+import CSQLite
+import SynclineCore
+import SynclineGround
+import SynclineWire
+
+/// A place that takes one value.
+protocol ValueSink {
+    func null()
+    func integer(_ number: Int64)
+    func double(_ number: Double)
+    /// UTF-8.
+    func text(_ utf8: UnsafeRawBufferPointer)
+    func blob(_ bytes: UnsafeRawBufferPointer)
+}
+
+extension ValueSink {
+    func write(_ value: Value) {
+        switch value {
+        case .null: null()
+        case .bool(let flag): integer(flag ? 1 : 0)
+        case .integer(let number): integer(number)
+        case .double(let number): double(number)
+        case .string(let string): write(text: string)
+        case .date(let date): date.sqlForm.withText { text($0) }
+        case .bytes(let bytes): bytes.withUnsafeBytes { blob($0) }
+        case .array, .object: write(text: value.json)
+        }
+    }
+
+    func write(_ value: EntryValue) {
+        switch value {
+        case .null: null()
+        case .bool(let flag): integer(flag ? 1 : 0)
+        case .integer(let number): integer(number)
+        case .double(let number): double(number)
+        case .date(let instant): Timestamp(instant).sqlForm.withText { text($0) }
+        case .text(let utf8): text(utf8)
+        case .bytes(let bytes): blob(bytes)
+        }
+    }
+
+    func write(text string: String) {
+        var string = string
+        string.withUTF8 { text(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes the value at the beginning of some bytes in the encoding of rows.
+    @inline(__always)
+    func write(encoded bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        if (try? reader.withText({ text($0) })) != nil { return }
+        write((try? reader.value()) ?? .null)
+    }
+}
+
+extension Timestamp {
+    /// The form that all dates have in SQL.
+    var sqlForm: Timestamp { Timestamp(.init(milliseconds: instant.milliseconds)) }
+}
+
+/// The result of a column of a virtual table.
+struct ResultSink: ValueSink {
+    let context: OpaquePointer
+
+    func null() { sqlite3_result_null(context) }
+    func integer(_ number: Int64) { sqlite3_result_int64(context, number) }
+    func double(_ number: Double) { sqlite3_result_double(context, number) }
+
+    func text(_ utf8: UnsafeRawBufferPointer) {
+        // An empty buffer may have no address, which would be null to SQLite.
+        guard let start = utf8.baseAddress else { return syncline_sqlite_result_text(context, "", 0) }
+        syncline_sqlite_result_text(context, start, Int32(clamping: utf8.count))
+    }
+
+    func blob(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return sqlite3_result_zeroblob(context, 0) }
+        syncline_sqlite_result_blob(context, start, Int32(clamping: bytes.count))
+    }
+}
+
+/// A parameter of a statement.
+struct ParameterSink: ValueSink {
+    let statement: OpaquePointer
+    let index: Int32
+
+    func null() { sqlite3_bind_null(statement, index) }
+    func integer(_ number: Int64) { sqlite3_bind_int64(statement, index, number) }
+    func double(_ number: Double) { sqlite3_bind_double(statement, index, number) }
+
+    func text(_ utf8: UnsafeRawBufferPointer) {
+        guard let start = utf8.baseAddress else {
+            syncline_sqlite_bind_text(statement, index, "", 0)
+            return
+        }
+        let text = start.assumingMemoryBound(to: CChar.self)
+        syncline_sqlite_bind_text(statement, index, text, Int32(clamping: utf8.count))
+    }
+
+    func blob(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else {
+            sqlite3_bind_zeroblob(statement, index, 0)
+            return
+        }
+        syncline_sqlite_bind_blob(statement, index, start, Int32(clamping: bytes.count))
+    }
+}

@@ -1,0 +1,118 @@
+// What a test can do to a simulated disk besides using it: arm failures, damage bytes, read the counts, and inspect
+// what is visible and what is durable. None of it is counted, and all of it still works after the disk ended.
+
+public import SegmentLog
+import SynclineGround
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension FaultyStorage {
+    /// Arms a plan in addition to those already armed; it counts calls from now on. If several fire at one call, the
+    /// one armed first decides.
+    public func arm(_ plan: FaultPlan) {
+        state.withLock { $0.armed.append(Armed(plan: plan)) }
+    }
+
+    /// Disarms all plans.
+    public func disarm() {
+        state.withLock { $0.armed = [] }
+    }
+
+    /// The maximum total size of all visible files; nil for no limit.
+    public var capacity: UInt64? {
+        get { state.withLock { $0.capacity } }
+        set { state.withLock { $0.capacity = newValue } }
+    }
+
+    /// Simulates that the directory was moved or removed, so that its path leads to another one or to none. Open
+    /// files and held directories still work.
+    public func replaceDirectory() {
+        state.withLock { $0.isReplaced = true }
+    }
+
+    /// The counts of calls so far.
+    public var counts: CallCounts {
+        state.withLock { $0.counts }
+    }
+
+    /// Resets the counts.
+    public func resetCounts() {
+        state.withLock { $0.counts = CallCounts() }
+    }
+
+    /// Whether calls are recorded in `trace`.
+    public var isTracing: Bool {
+        get { state.withLock { $0.isTracing } }
+        set { state.withLock { $0.isTracing = newValue } }
+    }
+
+    /// The calls made while tracing, one line each.
+    public var trace: [String] {
+        state.withLock { $0.trace }
+    }
+
+    /// Returns the visible bytes of a file, or nil if it does not exist.
+    public func contents(of name: String) -> [UInt8]? {
+        state.withLock { state in
+            guard let inode = try? state.disk.file(name) else { return nil }
+            return state.disk.inodes[inode].visible
+        }
+    }
+
+    /// Returns the bytes of a file that certainly survive a crash, or nil if no durable name leads to one.
+    public func durableContents(of name: String) -> [UInt8]? {
+        state.withLock { state in
+            guard let inode = try? state.disk.file(name, in: .durable) else { return nil }
+            return state.disk.inodes[inode].durable
+        }
+    }
+
+    /// Returns a copy in memory of everything visible, for reading without faults, counts or effects on this disk.
+    public func snapshot() -> MemoryStorage {
+        let disk = state.withLock { $0.disk }
+        let tree = MemoryStorage()
+        func copy(_ directory: Int, prefix: String) {
+            for (name, entry) in disk.directories[directory].visible {
+                switch entry {
+                case .file(let inode): tree.setContents(disk.inodes[inode].visible, of: prefix + name)
+                case .directory(let child):
+                    // The parent directory was created just before, so this can't fail.
+                    try? tree.createDirectory(prefix + name)
+                    copy(child, prefix: prefix + name + "/")
+                }
+            }
+        }
+        copy(0, prefix: "")
+        return tree
+    }
+
+    /// Flips one bit of a file, like a decaying medium.
+    public func flipBit(in name: String, at offset: UInt64, bit: Int) throws(StorageError) {
+        try damage(name, at: offset, count: 1) { _, byte in byte ^= 1 << UInt8(bit & 7) }
+    }
+
+    /// Replaces bytes of a file, like a misdirected write.
+    public func overwrite(_ name: String, at offset: UInt64, with bytes: [UInt8]) throws(StorageError) {
+        try damage(name, at: offset, count: bytes.count) { index, byte in byte = bytes[index] }
+    }
+
+    private func damage(
+        _ name: String, at offset: UInt64, count: Int, _ change: (Int, inout UInt8) -> Void
+    ) throws(StorageError) {
+        try state.withLock { (state) throws(StorageError) in
+            guard let inode = try? state.disk.file(name) else {
+                throw StorageError(number: ENOENT, operation: "damage", name: name)
+            }
+            // A test that damages missing bytes would test nothing.
+            let size = UInt64(state.disk.inodes[inode].visible.count)
+            guard offset <= size, UInt64(count) <= size - offset else {
+                throw StorageError(number: EINVAL, operation: "damage", name: name)
+            }
+            state.disk.damage(inode, at: Int(offset), count: count, change)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// JSON values as the engine's values. Dates and bytes are strings here; they are interpreted where the column is
+// known.
+
+package import SynclineCore
+import SynclineGround
+
+extension JSONScanner {
+    /// Reads the next whole value.
+    package mutating func value(depth: Int = 0) throws(JSONError) -> Value {
+        guard depth <= JSONScanner.depthLimit else { throw error(.tooDeep) }
+        switch try peek() {
+        case .null:
+            try word("null")
+            return .null
+        case .bool:
+            let isTrue = bytes[offset] == UInt8(ascii: "t")
+            try isTrue ? word("true") : word("false")
+            return .bool(isTrue)
+        case .string:
+            return .string(try string())
+        case .number:
+            return try numberValue()
+        case .array:
+            var elements: [Value] = []
+            var more = try enter("[", "]")
+            while more {
+                elements.append(try value(depth: depth + 1))
+                more = try hasNext("]")
+            }
+            return .array(elements)
+        case .object:
+            return .object(try members(depth: depth))
+        }
+    }
+
+    /// Reads the members of the next object, in order. If two have the same name, the last value counts, at the
+    /// position of the first.
+    package mutating func members(depth: Int = 0) throws(JSONError) -> [Value.Member] {
+        var members: [Value.Member] = []
+        var places: [String: Int] = [:]
+        var more = try enter("{", "}")
+        while more {
+            skipSpaces()
+            let start = offset
+            let name = try string()
+            try expect(":")
+            let value = try value(depth: depth + 1)
+            if let place = places.updateValue(members.count, forKey: name) {
+                if refusesDuplicates { throw error(.wrongShape("two members are named \(name)"), at: start) }
+                members[place].value = value
+                places[name] = place
+            } else {
+                members.append(.init(name, value))
+            }
+            more = try hasNext("}")
+        }
+        return members
+    }
+
+    private mutating func numberValue() throws(JSONError) -> Value {
+        let start = offset
+        let (text, isInteger) = try number()
+        let digits = String(decoding: text, as: UTF8.self)
+        if isInteger, let integer = Int64(digits) { return .integer(integer) }
+        if isInteger && !roundsIntegers { throw error(.numberOutOfRange, at: start) }
+        guard let double = Double(digits), double.isFinite else { throw error(.numberOutOfRange, at: start) }
+        return .double(double)
+    }
+}
+
+extension Value {
+    /// Parses a whole JSON text.
+    package init(json text: some Collection<UInt8>, refusesDuplicates: Bool = false) throws(JSONError) {
+        self = try Array(text).withBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
+            var scanner = JSONScanner(bytes)
+            scanner.refusesDuplicates = refusesDuplicates
+            let value = try scanner.value()
+            try scanner.finish()
+            return value
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// The changes of a table in commit order: where to continue, and what came since. A cursor is a position in that
+// order, bound to its database; clients store it without interpreting it.
+
+package import SynclineCore
+
+/// A position in the order of changes.
+package struct ChangeCursor: Hashable, Sendable {
+    package var epoch: String
+    package var change: Int64
+    /// While a table is read from its beginning, the latest change when that read began. A client that had nothing
+    /// needs no tombstones of earlier deletes.
+    package var begin: Int64?
+
+    package init(epoch: String, change: Int64, begin: Int64? = nil) {
+        self.epoch = epoch
+        self.change = change
+        self.begin = begin
+    }
+
+    package var text: String { "\(epoch).\(change)" + (begin.map { ".\($0)" } ?? "") }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.dropFirst().map { Int64($0) ?? -1 }
+        guard (1...2).contains(numbers.count), numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(epoch: String(parts[0]), change: numbers[0], begin: numbers.count > 1 ? numbers[1] : nil)
+    }
+
+    /// The client needs the tombstones after this change.
+    package var known: Int64 { begin ?? change }
+}
+
+/// The state of the order of changes at some time.
+package struct ChangeMark: Hashable, Sendable {
+    /// The identity of the database: if it changes, everything known is outdated.
+    package var epoch: String
+    /// The latest change.
+    package var change: Int64
+    /// Tombstones of changes up to here may have been purged.
+    package var purged: Int64
+
+    package init(epoch: String, change: Int64, purged: Int64) {
+        self.epoch = epoch
+        self.change = change
+        self.purged = purged
+    }
+}
+
+/// The latest change of a row.
+package struct TableChange: Hashable, Sendable {
+    package var number: Int64
+    package var row: TableRow
+    package var isInView: Bool
+
+    package init(number: Int64, row: TableRow, isInView: Bool) {
+        self.number = number
+        self.row = row
+        self.isInView = isInView
+    }
+}
+
+/// A request for a table's changes.
+package struct ChangeRequest: Hashable, Sendable {
+    /// Nil for the beginning.
+    package var since: ChangeCursor?
+    /// The mark up to which several tables are read.
+    package var until: ChangeCursor?
+    package var top: Int?
+    package var filter: FilterExpression?
+    /// Whether the response has the number of changes after the cursor.
+    package var counts = false
+
+    /// Nil if the request is not for changes: without a `since`, `changes` is the id of a row.
+    package init?(
+        _ request: HTTPRequest, _ serverProtocol: ServerProtocol, _ rules: RequestRules
+    ) throws(TableRequestError) {
+        guard let since = request.query.first(where: { $0.isNamed("since") }) else { return nil }
+        func fail(_ message: String, _ code: String) -> TableRequestError {
+            TableRequestError(400, message, serverProtocol, code: code)
+        }
+        func cursor(_ text: String) throws(TableRequestError) -> ChangeCursor? {
+            if text.isEmpty || text == "0" { return nil }
+            guard let cursor = ChangeCursor(text) else { throw fail("The cursor can't be read", "invalid-cursor") }
+            return cursor
+        }
+        self.since = try cursor(since.value)
+        for parameter in request.query {
+            switch parameter.name.lowercased() {
+            case "until": until = try cursor(parameter.value)
+            case "$top":
+                guard let number = Int(parameter.value), number > 0 else {
+                    throw fail("$top must be a number from 1", "invalid-number")
+                }
+                top = number
+            case "$count":
+                guard let flag = Bool(parameter.value.lowercased()) else {
+                    throw fail("$count must be true or false", "invalid-count")
+                }
+                counts = flag
+            case "$filter":
+                do throws(FilterError) {
+                    filter = try rules.filter(parameter.value, serverProtocol)
+                } catch {
+                    throw fail("The filter can't be read: \(error)", "invalid-filter")
+                }
+            default: break
+            }
+        }
+    }
+}
+
+extension TableAnswer {
+    /// Returns a page of the changes found after a cursor, in order, as far as the size limit allows; `mark` is of
+    /// the same time. A row that is not in view has left it: only its id and version are sent.
+    package func changes(
+        _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark,
+        limit: Int = .max
+    ) throws(TableRequestError) -> HTTPResponse {
+        func gone(_ message: String, _ code: String) -> TableRequestError {
+            TableRequestError(410, message, serverProtocol, code: code)
+        }
+        for cursor in [asked.since, asked.until].compactMap({ $0 }) {
+            if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
+                throw gone("The cursor belongs to another database; read everything again", "other-epoch")
+            }
+        }
+        if let since = asked.since, since.known < mark.purged {
+            throw gone("Tombstones after the cursor were removed; read everything again", "purged")
+        }
+        // A client that begins with nothing has no rows that could have left the view.
+        let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0
+        var cursor = ChangeCursor(epoch: mark.epoch, change: asked.until?.change ?? mark.change)
+        let end = ChangeCursor(epoch: mark.epoch, change: mark.change)
+        return TableAnswer.json(200) { writer in
+            writer.raw("{\"items\":[")
+            let start = writer.count
+            var told = 0
+            for change in found {
+                let before = writer.count
+                if change.isInView || change.number > begin { write(change, isFirst: before == start, &writer) }
+                if before > start, writer.count > limit {
+                    writer.truncate(to: before)
+                    break
+                }
+                told += 1
+            }
+            let hasMore = hasMore || told < found.count
+            if hasMore, told > 0 {
+                cursor.change = found[told - 1].number
+                cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
+            }
+            writer.raw("],\"cursor\":")
+            writer.write(.string(cursor.text))
+            writer.raw(",\"end\":")
+            writer.write(.string(end.text))
+            if let count { writer.raw(",\"count\":\(count)") }
+            writer.raw(",\"hasMore\":\(hasMore)}")
+        }
+    }
+
+    private func write(_ change: TableChange, isFirst: Bool, _ writer: inout JSONWriter) {
+        if !isFirst { writer.raw(",") }
+        if change.isInView {
+            writer.write(change.row, serverProtocol)
+        } else {
+            writer.write(members: TableAnswer.left(change.row))
+        }
+    }
+
+    private static func left(_ row: TableRow) -> [Value.Member] {
+        [.init("id", .string(row.id)), .init("version", .string(row.version)), .init("left", .bool(true))]
+    }
+}

@@ -1,0 +1,229 @@
+// Random histories with live queries, each compared with the same query run again after every commit.
+
+import SynclineGround
+import SynclineTesting
+
+@testable import SynclineCore
+
+extension Chance {
+    fileprivate mutating func condition(_ depth: Int = 0) -> FilterExpression {
+        let column = FilterExpression.column(pick(["a", "b", "c"]))
+        let literal = FilterExpression.literal(
+            once(in: 3) ? .null : once(in: 2) ? .integer(integer()) : .string(text()))
+        switch below(depth < 2 ? 6 : 3) {
+        case 0: return .compare(.notEqual, column, .literal(.null))
+        case 1: return .compare(.equal, column, .literal(.null))
+        case 2: return .compare(pick(FilterExpression.Comparison.allCases), column, literal)
+        case 3: return .not(condition(depth + 1))
+        case 4: return .or(condition(depth + 1), condition(depth + 1))
+        default: return .and(condition(depth + 1), condition(depth + 1))
+        }
+    }
+
+    fileprivate mutating func liveQuery() -> RowQuery {
+        var query = RowQuery(table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]))
+        if !once(in: 3) { query.filter = condition() }
+        for _ in 0..<below(3) { query.order.append(.init(pick(["a", "b", "c", "id"]), descending: once(in: 2))) }
+        if !once(in: 3) { query.top = below(5) }
+        if once(in: 3) { query.skip = below(3) }
+        if once(in: 3) { query.select = ["b", "none"] }
+        if once(in: 5) {
+            query.after = RowQuery.Place(
+                values: query.order.map { _ in once(in: 2) ? .null : value(depth: 3) }, id: pick(["1", "x", "y"]))
+        }
+        query.countsAll = once(in: 3)
+        return query
+    }
+}
+
+extension Chance {
+    fileprivate mutating func aggregate() -> RowAggregate {
+        let columns = ["a", "b", "c", "id"]
+        var functions: [RowAggregate.Function] = []
+        for _ in 0..<1 + below(3) {
+            functions.append(
+                pick([.count, .sum(pick(columns)), .average(pick(columns)), .min(pick(columns)), .max(pick(columns))]))
+        }
+        return RowAggregate(
+            table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]), filter: once(in: 3) ? nil : condition(),
+            groups: (0..<below(3)).map { _ in pick(columns) }, functions: functions)
+    }
+}
+
+extension Chance {
+    /// A query and the rows that are related to its rows, by random columns of random tables.
+    fileprivate mutating func relatedRows() -> RelatedRows {
+        let names = ["a", "b", "c", "id"]
+        var (page, others) = (liveQuery(), liveQuery())
+        page.select = nil
+        (others.select, others.top, others.skip, others.after, others.countsAll) = (nil, nil, 0, nil, false)
+        if once(in: 3) { others.table = page.table }
+        // Equal columns of two tables have equal values more often than others, and most pages shall have related rows.
+        if !once(in: 3) { (page.filter, others.filter) = (nil, nil) }
+        let reference = pick(names)
+        return RelatedRows(
+            page: page, others: others, reference: reference, column: once(in: 3) ? pick(names) : reference)
+    }
+}
+
+/// Rows, and the rows related to them.
+private struct RelatedRows {
+    var page: RowQuery
+    var others: RowQuery
+    /// A row of the others is related if it has the value of this column of a row of the page,
+    var reference: String
+    /// in this column.
+    var column: String
+
+    func keys(_ rows: [StoredRow]) -> [Value] {
+        rows.compactMap { row in
+            let value = reference == "id" ? .string(row.id) : row.columns[reference] ?? .null
+            return value.isNull ? nil : value
+        }
+    }
+
+    func live(spare: Int) -> LivePair {
+        LivePair(page: page, others: others, column: column, spare: spare) { keys($0) }
+    }
+
+    /// Runs both queries.
+    func rows(_ reader: StateReader) throws(StateError) -> LivePair.Rows {
+        let found = try reader.run(page)
+        let isRelated = FilterExpression.oneOf(.column(column), keys(found.rows).map { .literal($0) })
+        var query = others
+        query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated
+        return LivePair.Rows(page: found, related: try reader.run(query).rows)
+    }
+}
+
+/// A live page with what is related to it, and what an observer was told of it.
+private struct LivePage {
+    let rows: RelatedRows
+    var live: LivePair
+    var told: LivePair.Rows
+
+    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(StateError) {
+        self.rows = rows
+        live = rows.live(spare: spare)
+        try live.load(reader)
+        told = live.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(StateError) -> String? {
+        var isChanged = false
+        for part in changes { isChanged = try live.update(part) || isChanged }
+        let (result, expected) = (live.result, try rows.rows(reader))
+        if result != expected { return "shows \(result), and is \(expected)" }
+        if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
+        told = result
+        return nil
+    }
+}
+
+/// Values that are computed live, and what an observer was told of them.
+private struct LiveValues {
+    let aggregate: RowAggregate
+    var live: LiveAggregate
+    var told: [RowGroup]
+
+    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(StateError) {
+        self.aggregate = aggregate
+        live = LiveAggregate(aggregate)
+        try live.load(reader)
+        told = live.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+        let isChanged = try live.update(changes)
+        let (result, expected) = (live.result, try reader.run(aggregate))
+        if result != expected { return "are \(result) instead of \(expected)" }
+        if !isChanged, result != told { return "are said not to have changed, and \(told) is now \(result)" }
+        told = result
+        return nil
+    }
+}
+
+/// A live query, and what an observer was told of it.
+private struct LiveQuery {
+    let query: RowQuery
+    var window: LiveWindow
+    var told: QueryResult
+
+    init(_ query: RowQuery, spare: Int, _ reader: StateReader) throws(StateError) {
+        self.query = query
+        window = LiveWindow(query, spare: spare)
+        try window.load(reader)
+        told = window.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+        let isChanged = try window.update(changes)
+        let (result, expected) = (window.result, try reader.run(query))
+        if result != expected { return "shows \(result), and is \(expected)" }
+        if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
+        var rows = told.rows
+        let difference = ListDifference(from: told.rows, to: result.rows)
+        difference.apply(to: &rows)
+        if rows != result.rows { return "\(difference) makes \(rows) of \(told.rows)" }
+        if difference.isEmpty != (told.rows == result.rows) { return "\(difference) between equal results" }
+        told = result
+        return nil
+    }
+}
+
+enum LiveHistory {
+    /// Returns what is wrong in the history of a seed; nil if nothing is.
+    static func fault(seed: UInt64) throws -> String? {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<history.chance.below(20) { try history.step() }
+        var before = history.reader
+        history.projector.store.endCommit()
+        var live: [LiveQuery] = []
+        for _ in 0..<6 {
+            let query = history.chance.liveQuery()
+            live.append(try LiveQuery(query, spare: history.chance.below(3), before))
+        }
+        var values: [LiveValues] = []
+        for _ in 0..<4 { values.append(try LiveValues(history.chance.aggregate(), before)) }
+        var pages: [LivePage] = []
+        for _ in 0..<4 {
+            pages.append(try LivePage(history.chance.relatedRows(), spare: history.chance.below(3), before))
+        }
+        for step in 0..<20 {
+            // A commit may come from several events.
+            for _ in 0...history.chance.below(3) { try history.step() }
+            let after = history.reader
+            history.projector.store.endCommit()
+            let keys = try changedRows(before, after)
+            func changes(of table: String) throws -> TableChanges {
+                let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
+                return try TableChanges(of: table, mine, from: before, to: after)
+            }
+            for index in live.indices {
+                let fault = try live[index].update(changes(of: live[index].query.table), after)
+                if let fault { return "seed \(seed), step \(step), \(live[index].query): \(fault)" }
+            }
+            for index in values.indices {
+                let fault = try values[index].update(changes(of: values[index].aggregate.table), after)
+                if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
+            }
+            for index in pages.indices {
+                let fault = try pages[index].update(pages[index].live.tables.map { try changes(of: $0) }, after)
+                if let fault { return "seed \(seed), step \(step), \(pages[index].rows): \(fault)" }
+            }
+            before = after
+        }
+        return nil
+    }
+
+    /// The keys of rows that differ, and of some that do not.
+    private static func changedRows(_ before: StateReader, _ after: StateReader) throws -> [[UInt8]] {
+        let (old, new) = (try before.snapshot.contents(), try after.snapshot.contents())
+        return Set(old.keys).union(new.keys)
+            .filter { $0.first == Keyspace.rows && (old[$0] != new[$0] || $0.last.map { $0 % 5 == 0 } ?? false) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+}
