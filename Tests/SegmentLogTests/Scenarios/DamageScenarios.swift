@@ -223,7 +223,13 @@ extension Scenario {
             try must(damage.contains { $0.reason.contains("first record") }, "\(damage)")
         },
         Scenario("a segment is there twice, and each file lacks what the other one has") {
-            let log = try threeSegments()
+            let log = try StoryLog { writer in
+                try writer.append(StoryLog.batch("one", "two"))
+                try writer.append(StoryLog.batch("three"))
+                try writer.roll()
+                try writer.append(StoryLog.batch("four"))
+                try writer.attest()
+            }
             let whole = try StoryLog.records(log.tree)
             let copy = FileName.segment(ordinal: 9, first: SequenceNumber(rawValue: 1000))
             log.tree.setContents(log.bytes, of: copy)
