@@ -26,7 +26,8 @@ package final class StoreEngine {
     /// Events of the current commit, in order.
     private var staged: [[UInt8]] = []
     /// Tables whose rows the current request changed.
-    private var touched: [String] = []
+    private var touched: Set<String> = []
+    private var lastTouched: String?
     /// Whether this process has recorded its opening in the log.
     private var hasRecordedOpening: Bool
     /// The last event of the last commit, and the digest of the state after it.
@@ -118,7 +119,9 @@ package final class StoreEngine {
     }
 
     func touch(_ table: String) {
-        if touched.last != table, !touched.contains(table) { touched.append(table) }
+        if lastTouched == table { return }
+        lastTouched = table
+        touched.insert(table)
     }
 
     /// Records the opening: the first event of a process identifies it.
@@ -168,7 +171,7 @@ package final class StoreEngine {
             durability = durability.stronger(request.durability)
             states.append(
                 .init(reader: projector.reader(of: projector.store.endCommit()), touched: touched))
-            touched.removeAll(keepingCapacity: true)
+            forgetTouched()
         }
         defer {
             projector.store.endChanges()
@@ -236,8 +239,12 @@ package final class StoreEngine {
         }
         projector.state.takeBack(to: mark.projector)
         staged.removeSubrange(mark.staged...)
-        touched.removeAll(keepingCapacity: true)
+        forgetTouched()
         hasRecordedOpening = mark.hasRecordedOpening
+    }
+
+    private func forgetTouched() {
+        (touched, lastTouched) = ([], nil)
     }
 }
 
@@ -328,7 +335,7 @@ struct StoreCommit {
     /// The state after one of its requests, and the tables that the request changed.
     struct State {
         var reader: StateReader
-        var touched: [String]
+        var touched: Set<String>
     }
 
     var states: [State]

@@ -205,7 +205,7 @@ final class StoreWriter: Sendable {
                 let tables = try mapErrors { () throws(StateError) in Set(try before.tables() + reader.tables()) }
                 publish(
                     StoreCommit(
-                        states: [.init(reader: reader, touched: Array(tables))], through: projector.through,
+                        states: [.init(reader: reader, touched: tables)], through: projector.through,
                         totals: projector.totals, declaration: projector.declaration, requests: []))
             }
         }

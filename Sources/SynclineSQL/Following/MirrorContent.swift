@@ -51,7 +51,7 @@ private final class MirrorWriter: FileWriter {
     }
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
-        var target = try self.table(table)
+        var target = try self.table(table, with: row.columns.columns)
         let insert: (text: String, isWhole: Bool)
         if let made = target.inserts[row.columns.shape] {
             insert = made
@@ -132,15 +132,22 @@ private final class MirrorWriter: FileWriter {
         return tables
     }
 
-    /// The table for a table of the store, made if it is missing.
-    private func table(_ stored: String) throws(FileFailure) -> Table {
+    /// The table for a table of the store. If it is missing, it is made with the columns of its first row, because SQLite
+    /// reads its whole schema again for each column that is added later.
+    private func table(_ stored: String, with first: some Sequence<String>) throws(FileFailure) -> Table {
         if let table = try tables()[ExactString(stored)] { return table }
         let name = SQLName.table(stored, besides: taken)
         taken.insert(name.lowercased())
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
-        try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation))")
-        let table = Table(name: name, columns: [ExactString("id"): "id"])
-        try keep(stored, "id", name, "id")
+        let columns = Array(first.filter { !$0.hasSameBytes(as: "id") }.prefix(SQLName.columnLimit - 1))
+        let names = SQLName.unambiguous(columns, besides: ["id"])
+        let rest = names.map { ", " + SQLName.quoted($0) }.joined()
+        try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation)\(rest))")
+        var table = Table(name: name)
+        for (column, columnName) in zip(["id"] + columns, ["id"] + names) {
+            try keep(stored, column, name, columnName)
+            table.columns[ExactString(column)] = .some(columnName)
+        }
         known?[ExactString(stored)] = table
         return table
     }
