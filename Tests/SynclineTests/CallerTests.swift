@@ -145,6 +145,7 @@ private struct Note: SyncModel {
             Step("open(_:_:)") { _ in
                 try await SyncDatabase.open(WatchedStorage(inner: MemoryStorage(), watch: watch)).close()
             },
+            Step("unreadableRows()") { _ = try await $0.unreadableRows() },
             Step("pending()") { database in
                 let found = try await database.pending().count
                 #expect(found == 3)

@@ -234,6 +234,7 @@ public final class SyncDatabase: Sendable {
             throw SyncError(.invalidConfiguration, "a setting's name is not valid", hint: "Leave out the zero byte.")
         }
         if name == SettingName.serverProtocol { _ = try ServerProtocol(setting: value) }
+        if name == SettingName.ids { return try await setIDs(value) }
         try await perform { engine throws(SyncError) in
             _ = try engine.record(.configured(name: name, value: value))
         }

@@ -10,7 +10,7 @@ struct ReportingTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
         do throws(NetworkFailure) {
             let response = try await inner.send(request)
-            let size = response.body.count == 1 ? "1 byte" : "\(response.body.count) bytes"
+            let size = response.refusal ?? (response.body.count == 1 ? "1 byte" : "\(response.body.count) bytes")
             report(Diagnostic(.debug, .network, "\(name(of: request)): status \(response.status), \(size)"))
             return response
         } catch {

@@ -89,7 +89,10 @@ final class ServerChannel: Sendable {
     private func once(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
         let pass = try await currentPass()
         do throws(NetworkFailure) {
-            return try await transport.send(codec.withCommonHeaders(request, headers: pass.headers, token: pass.token))
+            let response = try await transport.send(
+                codec.withCommonHeaders(request, headers: pass.headers, token: pass.token))
+            if let refusal = response.refusal { throw .refused(refusal) }
+            return response
         } catch {
             throw SyncError(of: error)
         }

@@ -67,6 +67,12 @@ public struct OnlineTable: Sendable {
         guard case .list(let found) = reply.content else {
             throw SyncError(.serverError, "the response is not a list of rows")
         }
+        if let row = found.rows.first(where: { $0.fault != nil }), let fault = row.fault {
+            throw SyncError(
+                .serverError,
+                "a row of the response can't be read (\(row.id.isEmpty ? "row \(fault.place)" : row.id)): \(fault.reason)",
+                hint: "Select other columns, or filter the row out.")
+        }
         return Page(
             rows: found.rows.map { StoredRow(id: $0.id, columns: $0.columns) }, count: found.count, next: found.next)
     }

@@ -150,11 +150,13 @@ struct PullDriver {
         _ rows: [ServerRow], lookedUp: [ExactString: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
         isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
+        let unreadable = rows.compactMap { UnreadableRow($0, table: query.table) }
+        let readable = unreadable.isEmpty ? rows : rows.filter { $0.fault == nil }
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in
             try engine.checkUninterrupted(since: interruptions)
             // Decided on the state that the page is folded into.
             let rows = try mapErrors { () throws(StateError) in
-                try LeftRows(engine.reader, query, rows, lookedUp: lookedUp).rows
+                try LeftRows(engine.reader, query, readable, lookedUp: lookedUp).rows
             }
             var moved = cursor
             if let queryID = query.queryID, let cursor {
@@ -165,10 +167,12 @@ struct PullDriver {
                 if known == cursor { moved = nil }
             }
             moved?.updated = engine.environment.milliseconds()
-            return try engine.record(
-                page: PulledPage(
-                    table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit))
+            var page = PulledPage(
+                table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit)
+            page.unreadable = unreadable
+            return try engine.record(page: page)
         }
+        report.unreadable += unreadable.count
         report.changed += effect.changed
         report.deleted += effect.deleted
         report.conflicts += effect.conflicts
@@ -183,8 +187,10 @@ struct PullDriver {
         report.requests += machine.requests
         report.reason = machine.stop
         guard machine.stop == nil else { return }
-        let found = machine.ids
-        let audit = try database.read { reader throws(StateError) in try Audit(reader, query, found: found) }
+        let (found, hasOthers) = (machine.ids, machine.hasOthers)
+        let audit = try database.read { reader throws(StateError) in
+            try Audit(reader, query, found: found, hasOthers: hasOthers)
+        }
         var presence = PresenceMachine(query.table, audit.claimed, retries: retries)
         _ = await converse(&presence, presence.ask(), query)
         report.requests += presence.requests

@@ -196,6 +196,13 @@ extension SyncDatabase {
         try read { reader throws(StateError) in try reader.conflicts() }
     }
 
+    /// Returns the rows that the server sent and that can't be read, by table and id. Each is listed until it comes
+    /// readable or deleted, or its table is purged.
+    @concurrent
+    public func unreadableRows() async throws(SyncError) -> [UnreadableRow] {
+        try mapErrors { () throws(StateError) in try reader.unreadableRows() }
+    }
+
     /// Decides a conflict or a parked operation.
     @concurrent
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {

@@ -48,6 +48,8 @@ public struct PullReport: Hashable, Sendable {
     public var deleted = 0
     /// The number of conflicts found.
     public var conflicts = 0
+    /// How many of the received rows can't be read. ``SyncDatabase/unreadableRows()`` lists them.
+    public var unreadable = 0
 }
 
 /// The progress of a push or pull.

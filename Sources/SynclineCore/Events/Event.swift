@@ -120,6 +120,8 @@ package struct PulledPage: Hashable, Sendable {
     package var queryID: String?
     /// Rows as received, with their system columns, each with its id.
     package var rows: [PulledRow]
+    /// Rows that can't be read.
+    package var unreadable: [UnreadableRow] = []
     /// The query's cursor after this page; nil to leave it unchanged.
     package var cursor: CursorState?
     /// Whether missing rows have no tombstones: all rows were requested from the server, and these were not among

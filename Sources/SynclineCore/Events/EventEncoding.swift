@@ -109,6 +109,12 @@ package struct EventWriter {
         append(optional: text.map { Value.string($0) })
     }
 
+    mutating func append(unreadable row: UnreadableRow) {
+        writer.append(unreadableMark)
+        writer.append(unreadable: row)
+        writer.append(fixed: row.digest)
+    }
+
     mutating func append(flag: Bool) { writer.append(flag ? 1 : 0) }
 
     /// Whether a pulled row is there: 0 if the server does not have it, 1 if it does, 2 if only the query's view does not.
@@ -154,6 +160,7 @@ extension Event {
                 writer.append(id: row.id)
                 if let row = row.row { writer.append(row: row) }
             }
+            for row in page.unreadable { writer.append(unreadable: row) }
         case .purged(let purge):
             writer.append(name: purge.table)
             writer.append(flag: purge.isForced)
@@ -212,6 +219,9 @@ extension Event {
         }
     }
 }
+
+/// In a page, stands before a row that can't be read, in the place of a flag.
+private let unreadableMark: UInt8 = 3
 
 /// Decodes an event.
 package struct EventReader {
@@ -417,14 +427,21 @@ package struct EventReader {
         let queryID = try optionalText()
         let isAudit = try flag()
         let cursor = try flag() ? try reader.cursor() : nil
-        var rows: [PulledRow] = []
+        var page = PulledPage(table: table, queryID: queryID, rows: [], cursor: cursor, isAudit: isAudit)
         while !isAtEnd {
+            if reader.rest.first == unreadableMark {
+                try reader.skip(1)
+                var row = try reader.unreadable(table)
+                row.digest = try reader.fixed()
+                page.unreadable.append(row)
+                continue
+            }
             let presence = try reader.byte()
             guard presence <= 2 else { throw MalformedBytes() }
             let id = try id()
-            rows.append(PulledRow(id: id, row: presence == 1 ? try row() : nil, hasLeft: presence == 2))
+            page.rows.append(PulledRow(id: id, row: presence == 1 ? try row() : nil, hasLeft: presence == 2))
         }
-        return PulledPage(table: table, queryID: queryID, rows: rows, cursor: cursor, isAudit: isAudit)
+        return page
     }
 }
 

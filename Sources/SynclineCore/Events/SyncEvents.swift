@@ -68,6 +68,14 @@ package struct Answer: Hashable, Sendable {
 }
 
 extension Answer.Outcome {
+    /// Whether the server has shown its row, or that there is none.
+    var showsRow: Bool {
+        switch self {
+        case .done, .conflict, .tombstone, .revived: true
+        case .parked, .notReceived, .failing, .interrupted: false
+        }
+    }
+
     /// Whether the operation continues at once with another request.
     package var goesOn: Bool {
         switch self {

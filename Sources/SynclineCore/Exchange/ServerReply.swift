@@ -5,6 +5,8 @@ package struct ServerReply: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// An object with a string id.
         case row(ServerRow)
+        /// One that can't be read, and why. The id is nil if the answer was not read at all.
+        case unreadableRow(id: String?, String)
         /// A list of such objects.
         case list(ServerList)
         case changes(ServerChanges)
@@ -76,6 +78,8 @@ package struct ServerRow: Hashable, Sendable {
     package var hasLeft = false
     /// The millisecond of its last change, if known.
     package var moment: Int64?
+    /// Why it can't be read; then it has no columns, and an empty id if that can't be read, either.
+    package var fault: RowFault?
 
     package init(id: String, columns: Row, isDeleted: Bool, moment: Int64?) {
         self.id = id
@@ -89,6 +93,31 @@ extension ServerRow {
     /// Returns a row that does not exist.
     package static func gone(_ id: String) -> ServerRow {
         ServerRow(id: id, columns: .empty, isDeleted: true, moment: nil)
+    }
+}
+
+/// Why a row of a list can't be read.
+package struct RowFault: Hashable, Sendable {
+    package var reason: String
+    /// The row's number in its list, from 1.
+    package var place: Int
+    /// A hash of its bytes.
+    package var digest: UInt64
+
+    package init(_ reason: String, place: Int, digest: UInt64) {
+        self.reason = reason
+        self.place = place
+        self.digest = digest
+    }
+}
+
+extension UnreadableRow {
+    /// Nil for a row that can be read.
+    package init?(_ row: ServerRow, table: String) {
+        guard let fault = row.fault else { return nil }
+        self.init(
+            table: table, id: row.id.isEmpty ? nil : row.id, place: fault.place, reason: fault.reason,
+            digest: fault.digest)
     }
 }
 

@@ -19,6 +19,8 @@ package struct WriteRequest: Hashable, Sendable {
     package var id: String
     /// The columns of the body, without the id and system columns; empty for a delete.
     package var body: Row
+    /// The columns that it changes: those of the body, unless the body is the whole row.
+    package var changes: Row
     /// The version the server's row must have, if the base has one.
     package var version: String?
     /// The same on every repeat.
@@ -41,6 +43,7 @@ package struct WriteRequest: Hashable, Sendable {
         self.table = table
         self.id = id
         self.body = body
+        changes = body
         self.version = version
         self.operationID = operationID
     }

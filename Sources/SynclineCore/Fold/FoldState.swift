@@ -11,6 +11,8 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var totals: Totals
     /// The declared indexes.
     @exclusivity(unchecked) var indexes = IndexList()
+    /// Whether rows may be listed as unreadable; false only if none is.
+    @exclusivity(unchecked) var hasUnreadableRows = false
     /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
     /// The last event that was folded.
@@ -33,6 +35,7 @@ package final class FoldState: ShapeNumbering {
         shapes = try ShapeTable(reading: store.snapshot)
         ids = try StateReader(store.snapshot, shapes).idComparison
         indexes = try StateReader(store.snapshot, shapes).allIndexes()
+        hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 

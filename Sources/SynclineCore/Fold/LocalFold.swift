@@ -137,12 +137,12 @@ package struct LocalFold {
         state.put(state.journalKey(.end(of: event)), writer.bytes, old: nil)
     }
 
-    /// Takes a whole transaction out of the outbox, or its changes to one row; each change is the last of its row.
-    func undo(_ event: UInt64, of row: [UInt8]? = nil) throws(StateError) {
+    /// Takes a transaction's changes to some rows out of the outbox; each change is the last of its row.
+    func undo(_ event: UInt64, of isWanted: (RowKey) -> Bool = { _ in true }) throws(StateError) {
         let positions = try StateReader(state.store.snapshot, state.shapes).changes(of: event)
         for position in positions.reversed() {
             let change = try state.journal(position).entry
-            if let row, change.rowKey != row { continue }
+            guard isWanted(try RowKey(malformed: change.rowKey)) else { continue }
             // The first change of the event to its row is the last to be removed.
             let before = try change.previous(before: position)
             try removeLast(position, settles: before.map { $0.event < event } ?? true)

@@ -9,6 +9,7 @@ package struct PageFold {
     func apply(_ page: PulledPage) throws(StateError) {
         var effect = PageEffect()
         for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
+        for row in page.unreadable { _ = try state.list(row) }
         if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
     }
 
@@ -21,7 +22,9 @@ package struct PageFold {
         for row in page.rows where try apply(row, in: page.table, isAudit: page.isAudit, &effect) {
             news.rows.append(row)
         }
-        if news.rows.isEmpty && news.cursor == nil { return (nil, effect) }
+        news.unreadable = []
+        for row in page.unreadable where try state.list(row) { news.unreadable.append(row) }
+        if news.rows.isEmpty && news.unreadable.isEmpty && news.cursor == nil { return (nil, effect) }
         if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
         state.through = number
         return (news, effect)
@@ -33,20 +36,21 @@ package struct PageFold {
         _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
     ) throws(StateError) -> Bool {
         let key = state.rowKey(table, pulled.id)
+        let wasListed = try state.unlist(key)
         let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()
-        if isAudit && entry.pending != nil { return false }
+        if isAudit && entry.pending != nil { return wasListed }
         if var row = state.shared(pulled.row, of: table) {
             // The server's spelling of the id applies once the server has answered.
             if state.ids == .ignoreCase { entry.spelling = pulled.id }
-            if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return false }
+            if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return wasListed }
             entry.forgetOvertaken()
             // What the base has besides is as it was: a pull may have asked for some columns only.
             if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
             try rebase(&entry, key, onto: row)
         } else {
             let meetsChange = entry.meetsTombstone
-            guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return false }
+            guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return wasListed }
             entry.forgetOvertaken()
             if entry.base != nil || meetsChange { try removeBase(&entry, key) }
         }

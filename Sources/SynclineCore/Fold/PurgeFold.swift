@@ -10,7 +10,9 @@ struct PurgeFold {
             } else {
                 try state.keys(prefix: RowKey.prefix(purge.table))
             }
+        if purge.ids == nil { try state.unlistAll(of: purge.table) }
         for key in keys {
+            _ = try state.unlist(key)
             let (entry, old) = try state.entry(key)
             if let pending = entry?.pending { try drop(pending) }
             if let old {

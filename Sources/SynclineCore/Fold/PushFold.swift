@@ -42,6 +42,7 @@ struct PushFold {
         guard var entry = found, let pending = entry.pending, var frozen = pending.frozen,
             frozen.status == .inFlight, frozen.operationID == answer.operationID
         else { throw .malformed("an answer to an operation that was not sent") }
+        if answer.outcome.showsRow { _ = try state.unlist(key) }
         switch answer.outcome {
         case .done(let row):
             let links = try state.chain(of: pending)

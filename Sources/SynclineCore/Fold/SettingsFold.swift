@@ -11,6 +11,9 @@ struct SettingsFold {
 
     func set(_ name: String, _ value: Value?) throws(StateError) {
         try state.put(setting: name, value)
-        if name == SettingName.ids { state.ids = value == .string("ignore-case") ? .ignoreCase : .exact }
+        guard name == SettingName.ids else { return }
+        let ids: IDComparison = value == .string("ignore-case") ? .ignoreCase : .exact
+        if ids == .ignoreCase, state.ids == .exact { try IDFold(state: state).ignoreCase() }
+        state.ids = ids
     }
 }

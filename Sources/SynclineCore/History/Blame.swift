@@ -47,7 +47,7 @@ package struct Blame {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, projector.shapes)
         if reader.kind == .page { try count(page: record) }
-        guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return false }
+        guard focus.mayConcern(record, kind: reader.kind) else { return false }
         let event = try reader.event()
         try projector.apply(event, number: number, onlyTo: focus)
         var page = 0

@@ -116,7 +116,7 @@ package struct ReplaySearch {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         if let focus = condition.focus {
             var reader = try EventReader(record, projector.shapes)
-            guard focus.mayConcern(record, kind: reader.kind, projector.state.ids) else { return holds }
+            guard focus.mayConcern(record, kind: reader.kind) else { return holds }
             try projector.apply(try reader.event(), number: number, onlyTo: focus)
             let state = projector.reader(of: projector.store.snapshot)
             if knowsSubject == false { knowsSubject = try state.entry(focus.table, focus.id) != nil }

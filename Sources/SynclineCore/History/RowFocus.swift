@@ -3,29 +3,38 @@
 
 import SynclineGround
 
-/// The row of a history.
+/// The row of a history. Rows whose ids differ only in case are followed, too: a later event may make them one.
 package struct RowFocus: Hashable, Sendable {
     package let table: String
     package let id: String
-    /// The id as encoded in events.
-    private let encodedID: [UInt8]
+    /// What the encodings of the id in events contain, whatever its case.
+    private let encodings: [[UInt8]]
+    /// The id in lower case, if it has letters.
+    private let letters: [UInt8]
 
     package init(table: String, id: String) {
         self.table = table
         self.id = id
-        var writer = ByteWriter()
-        writer.append(value: .string(id))
-        encodedID = writer.bytes
+        let folded = IDComparison.folded(id)
+        letters = id.utf8.contains { $0 & 0xdf &- 0x41 < 26 } ? Array(folded.utf8) : []
+        // A UUID in one case has the same bytes after its tag in the other.
+        let encoded = Value.string(folded).encoded
+        encodings = letters.isEmpty || encoded[0] < ValueTag.shortText ? [Array(encoded.dropFirst())] : []
+    }
+
+    /// Whether a row is followed.
+    package func isRow(_ table: String, _ id: String) -> Bool {
+        table.hasSameBytes(as: self.table) && IDComparison.ignoreCase.areEqual(id, self.id)
     }
 
     /// Returns whether an event may concern the row. True may be wrong, false never is.
-    package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind, _ ids: IDComparison) -> Bool {
+    package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind) -> Bool {
         switch kind {
         case .opened, .cursorReset, .indexed, .indexedByColumns, .indexedWithMarks, .carried: false
         case .configured, .declared, .undone, .purged, .serverWorked: true
         case .local, .page, .sent, .answered, .resolved, .discarded:
-            // An id compared without case may be spelled in many ways.
-            ids == .ignoreCase || encodedID.withBytes { record.contains(bytes: $0) }
+            encodings.contains { $0.withBytes { record.contains(bytes: $0) } }
+                || !letters.isEmpty && letters.withBytes { record.contains(lowered: $0) }
         }
     }
 }
@@ -36,7 +45,7 @@ extension Projector {
         _ record: UnsafeRawBufferPointer, number: UInt64, onlyTo row: RowFocus
     ) throws(StateError) {
         var reader = try EventReader(record, shapes)
-        if row.mayConcern(record, kind: reader.kind, state.ids) {
+        if row.mayConcern(record, kind: reader.kind) {
             try apply(try reader.event(), number: number, onlyTo: row)
         }
         state.through = number
@@ -44,38 +53,37 @@ extension Projector {
 
     /// Folds the part of an event that concerns one row.
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
-        let key = state.rowKey(row.table, row.id)
-        func isRow(_ table: String, _ id: String) -> Bool { table == row.table && state.rowKey(table, id) == key }
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared, .serverWorked: try apply(event, number: number)
         case .local(let transaction):
             var made = 0
-            for (index, change) in transaction.changes.enumerated() where isRow(change.table, change.id) {
+            for (index, change) in transaction.changes.enumerated() where row.isRow(change.table, change.id) {
                 let position = Position(event: number, index: UInt32(index))
                 if try local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
             }
             if transaction.isGrouped { local.endGroup(number, count: made) }
-        case .undone(let undone): try local.undo(undone, of: key)
+        case .undone(let undone): try local.undo(undone) { row.isRow($0.table, $0.id) }
         case .page(var page):
-            page.rows.removeAll { !isRow(page.table, $0.id) }
+            page.rows.removeAll { !row.isRow(page.table, $0.id) }
+            page.unreadable = []
             page.cursor = nil
             if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
         case .purged(let purge):
             guard purge.table == row.table else { break }
-            guard purge.ids?.contains(where: { isRow(purge.table, $0) }) ?? true else { break }
-            let part = Purge(table: purge.table, ids: [row.id], isForced: purge.isForced)
-            try apply(Event(time: event.time, .purged(part)), number: number)
+            var part = purge
+            part.ids?.removeAll { !row.isRow(purge.table, $0) }
+            if part.ids?.isEmpty != true { try apply(Event(time: event.time, .purged(part)), number: number) }
         case .sent(let operations):
-            for operation in operations where isRow(operation.table, operation.id) {
+            for operation in operations where row.isRow(operation.table, operation.id) {
                 try PushFold(state: state).apply(operation)
             }
         case .answered(let answer):
-            if isRow(answer.table, answer.id) { try apply(event, number: number) }
+            if row.isRow(answer.table, answer.id) { try apply(event, number: number) }
         case .resolved(let resolution):
-            if isRow(resolution.table, resolution.id) { try apply(event, number: number) }
+            if row.isRow(resolution.table, resolution.id) { try apply(event, number: number) }
         case .discarded(let table, let id):
-            if isRow(table, id) { try apply(event, number: number) }
+            if row.isRow(table, id) { try apply(event, number: number) }
         }
         state.through = number
     }

@@ -15,6 +15,7 @@ extension Masking {
         case .declared(let declaration, let steps):
             event.body = .declared(mask(declaration), steps: steps.map { mask($0) })
         case .configured(let name, let value):
+            note(setting: name, value)
             event.body = .configured(name: mask(setting: name), value: value.map { mask($0, setting: name) })
         case .local(var transaction):
             transaction.changes = transaction.changes.map { mask($0) }
@@ -63,10 +64,17 @@ extension Masking {
     private func mask(_ page: PulledPage) -> PulledPage {
         var page = page
         page.rows = page.rows.map { mask($0, page.table) }
+        page.unreadable = page.unreadable.map { mask($0) }
         page.cursor = page.cursor.map { mask($0, page.table) }
         page.queryID = page.queryID.map { mask(queryID: $0) }
         page.table = mask(table: page.table)
         return page
+    }
+
+    func mask(_ row: UnreadableRow) -> UnreadableRow {
+        var row = row
+        (row.table, row.id) = (mask(table: row.table), row.id.map { mask(id: $0) })
+        return row
     }
 
     private func mask(_ row: PulledRow, _ table: String) -> PulledRow {

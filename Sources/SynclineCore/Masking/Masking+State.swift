@@ -62,6 +62,7 @@ extension Masking {
         case Keyspace.failing:
             let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
             return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
+        case Keyspace.unreadable: return try unreadable(key, &reader, comparison)
         case Keyspace.journal:
             // An event's changes are followed by an entry that applies to all of them.
             if key.suffix(4).allSatisfy({ $0 == 0xff }) { return ([UInt8](key), [UInt8](value)) }
@@ -74,6 +75,15 @@ extension Masking {
             return ([UInt8](key), writer.bytes)
         default: throw MalformedBytes()
         }
+    }
+
+    private func unreadable(
+        _ key: UnsafeRawBufferPointer, _ reader: inout ByteReader, _ comparison: IDComparison
+    ) throws(MalformedBytes) -> (key: [UInt8], value: [UInt8]) {
+        let row = mask(try UnreadableRow(key, &reader))
+        var writer = ByteWriter()
+        writer.append(unreadable: row)
+        return (row.key(comparison), writer.bytes)
     }
 
     private func mask(_ shape: RowShape) -> RowShape { RowShape(shape.names.map { mask(column: $0) }) }

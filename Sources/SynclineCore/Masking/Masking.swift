@@ -2,6 +2,8 @@
 // type with the same rank in its column. Everything is visited twice in the same way: first to collect the values,
 // then to mask them.
 
+import SynclineGround
+
 package final class Masking {
     /// What is masked only on request.
     package struct Options: Hashable, Sendable {
@@ -36,6 +38,10 @@ package final class Masking {
 
     package let options: Options
     private let ignoresCase: Bool
+    /// Whether an event makes ids one that differ in case only; before it, they are different ids.
+    private var comesToIgnoreCase = false
+    /// The spellings of ids that are not in lower case, by their form in lower case.
+    private var spellings: [ExactString: Set<ExactString>] = [:]
     private let coded: ([UInt8]) -> String
     private var isClosed = false
     private var places: [Place: MaskedValues] = [:]
@@ -114,8 +120,29 @@ package final class Masking {
 
     package func mask(id: String) -> String {
         if !options.ids { return id }
-        let folded = ignoresCase ? String(decoding: id.utf8.map(IDComparison.lowered), as: UTF8.self) : id
-        return mask(folded, "i", \.ids)
+        let folded = IDComparison.folded(id)
+        if ignoresCase || folded.hasSameBytes(as: id) { return mask(folded, "i", \.ids) }
+        if isClosed {
+            return comesToIgnoreCase ? spell(mask(folded, "i", \.ids), as: id, folded) : mask(id, "i", \.ids)
+        }
+        _ = mask(folded, "i", \.ids)
+        spellings[ExactString(folded), default: []].insert(ExactString(id))
+        return mask(id, "i", \.ids)
+    }
+
+    /// Spells the mask of an id in lower case in upper-case letters, too: differently for each spelling of the id.
+    private func spell(_ mask: String, as id: String, _ folded: String) -> String {
+        let known = spellings[ExactString(folded)]?.sorted() ?? []
+        let number = (known.firstIndex(of: ExactString(id)) ?? known.count) + 1
+        let letters = mask.utf8.enumerated().map { place, byte in
+            place < 60 && number >> place & 1 == 1 ? byte & 0xdf : byte
+        }
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// Notes a setting, which may say that ids are compared in another way from now on.
+    func note(setting name: String, _ value: Value?) {
+        if name == SettingName.ids, value == .string("ignore-case") { comesToIgnoreCase = true }
     }
 
     package func mask(queryID: String) -> String {

@@ -52,6 +52,32 @@ extension UnsafeRawBufferPointer {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// Whether it contains other bytes, which are in lower case, with ASCII letters in either case.
+    package func contains(lowered other: UnsafeRawBufferPointer) -> Bool {
+        guard let last = other.last, let start = baseAddress else { return other.isEmpty }
+        let forms = last &- 0x61 < 26 ? [last, last & 0xdf] : [last]
+        return forms.contains { last in
+            var offset = other.count - 1
+            while offset < count, let found = memchr(start + offset, Int32(last), count - offset) {
+                offset = UnsafeRawPointer(found) - start
+                let isSame = (0..<other.count).allSatisfy {
+                    self[offset + 1 - other.count + $0].inLowerCase == other[$0]
+                }
+                if isSame { return true }
+                offset += 1
+            }
+            return false
+        }
+    }
+}
+
+extension UInt8 {
+    /// The byte, or the lower-case letter of an upper-case ASCII letter.
+    @inline(__always)
+    var inLowerCase: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+}
+
 extension [UInt8] {
     /// The first key after all that begin with these bytes; nil if there is none.
     var endOfPrefix: [UInt8]? {

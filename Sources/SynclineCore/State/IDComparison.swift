@@ -19,6 +19,9 @@ extension IDComparison {
         }
     }
 
+    /// An id as it counts if case is ignored.
+    package static func folded(_ id: String) -> String { String(decoding: id.utf8.map(lowered), as: UTF8.self) }
+
     /// A byte of an id as it counts if case is ignored.
-    static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+    static func lowered(_ byte: UInt8) -> UInt8 { byte.inLowerCase }
 }

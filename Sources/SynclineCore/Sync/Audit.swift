@@ -6,10 +6,14 @@ package import SynclineGround
 /// row that another query covers too, which may only have left this query's filter, the server is asked.
 package struct Audit {
     package private(set) var gone: [String] = []
-    /// Those that another query covers.
+    /// Those for which the server is asked.
     package private(set) var claimed: [String] = []
 
-    package init(_ reader: StateReader, _ query: PullQuery, found: Set<ExactString>) throws(StateError) {
+    /// - Parameter hasOthers: Whether the server also has rows whose ids could not be read: any of those not found may
+    ///   be one of them.
+    package init(
+        _ reader: StateReader, _ query: PullQuery, found: Set<ExactString>, hasOthers: Bool = false
+    ) throws(StateError) {
         let ignoresCase = try reader.idComparison == .ignoreCase
         func key(_ id: String) -> ExactString { ExactString(ignoresCase ? id.lowercased() : id) }
         let found = ignoresCase ? Set(found.map { key($0.text) }) : found
@@ -18,7 +22,7 @@ package struct Audit {
         try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(key(id)) else { return }
             guard base.matches(filter, id: id) else { return }
-            if claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
+            if hasOthers || claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
         }
     }
 }

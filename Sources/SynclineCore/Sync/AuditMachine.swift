@@ -5,6 +5,8 @@ package import SynclineGround
 package struct AuditMachine: ListReading {
     /// The ids the server has.
     package private(set) var ids: Set<ExactString> = []
+    /// Whether the server also has rows whose ids can't be read.
+    package private(set) var hasOthers = false
     package var gate: ListGate
     private let query: PullQuery
     private var last: ExactString?
@@ -29,9 +31,11 @@ package struct AuditMachine: ListReading {
         guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
         for row in list.rows where !row.isDeleted { ids.insert(ExactString(row.id)) }
         let isAll = list.count.map { $0 <= list.rows.count } ?? false
-        guard let end = list.rows.last.map({ ExactString($0.id) }), !isAll else { return .finish }
+        let end = list.rows.last { !$0.id.isEmpty }.map { ExactString($0.id) }
+        hasOthers = hasOthers || list.rows.contains { $0.id.isEmpty }
+        if list.rows.isEmpty || isAll { return .finish }
         // A server that ignores the order by id would cause an endless read.
-        guard end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
+        guard let end, end != last, !pages.isRepeat(end.text) else { return fail(PullMachine.noOrder) }
         last = end
         return ask()
     }

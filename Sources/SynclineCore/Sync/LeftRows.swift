@@ -28,6 +28,8 @@ package struct LeftRows {
             if entry.pending == nil && claims.isEmpty {
                 rows.append(PulledRow(id: row.id, row: nil, hasLeft: true))
             } else if let now = lookedUp[ExactString(row.id)] {
+                // Whether it belongs to another query can't be known, so it stays.
+                if now.fault != nil { continue }
                 let stays = entry.pending != nil || claims.contains(row.id, now.columns)
                 rows.append(stays ? now.pulled : PulledRow(id: row.id, row: nil, hasLeft: !now.isDeleted))
             } else if base.isSameState(as: row.columns) {

@@ -85,7 +85,7 @@ extension ServerReply.Content {
     var isNoList: SyncError {
         let reason =
             switch self {
-            case .row: "it is a row"
+            case .row, .unreadableRow: "it is a row"
             case .list, .changes, .results: "it is another kind of answer"
             case .unreadable(let reason): reason
             }

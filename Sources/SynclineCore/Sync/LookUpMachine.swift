@@ -33,7 +33,7 @@ package struct LookUpMachine: ListReading {
         if let action = gate.pass(reply) { return action }
         guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
         for id in left.prefix(Self.portion) { rows[ExactString(id)] = .gone(id) }
-        for row in list.rows { rows[ExactString(row.id)] = row }
+        for row in list.rows where !row.id.isEmpty { rows[ExactString(row.id)] = row }
         left = left.dropFirst(Self.portion)
         return ask()
     }

@@ -21,11 +21,14 @@ package struct PresenceMachine: ListReading {
     package mutating func handle(_ reply: ServerReply) -> ListAction {
         if [404, 410].contains(reply.status) { return next(isGone: true) }
         if let action = gate.pass(reply) { return action }
-        guard case .row(let row) = reply.content else {
+        switch reply.content {
+        case .row(let row): return next(isGone: row.isDeleted)
+        // It is there, whatever it contains.
+        case .unreadableRow: return next(isGone: false)
+        case .list, .changes, .results, .unreadable:
             return fail(
                 SyncError(.serverError, "the server's row could not be read", hint: "Nothing is lost: pull again."))
         }
-        return next(isGone: row.isDeleted)
     }
 
     private mutating func next(isGone: Bool) -> ListAction {

@@ -122,35 +122,41 @@ package struct PullMachine: PullReading {
         switch place {
         case .window(let start):
             if total == nil { total = list.count }
-            guard let last = list.rows.last else { return done([]) }
+            if list.rows.isEmpty { return done([]) }
             let needsTime = !isAll || query.queryID != nil
-            guard !needsTime || list.rows.allSatisfy({ $0.moment != nil }) else { return fail(PullMachine.noTime) }
+            // A row that can't be read may have a time nevertheless; one without it does not count here.
+            guard !needsTime || list.rows.allSatisfy({ $0.moment != nil || $0.fault != nil }) else {
+                return fail(PullMachine.noTime)
+            }
+            let moments = list.rows.compactMap(\.moment)
             if isAll {
-                see(list.rows.compactMap(\.moment).max())
+                see(moments.max())
                 return done(list.rows)
             }
-            guard let end = last.moment, isInOrder(list.rows, from: start) else { return fail(PullMachine.noOrder) }
+            guard let end = moments.last else { return fail(PullMachine.noTime) }
+            guard isInOrder(moments, from: start) else { return fail(PullMachine.noOrder) }
             see(end)
-            let isOneMoment = list.rows.first?.moment == end && (start == nil || start == end)
+            let isOneMoment = moments.first == end && (start == nil || start == end)
             place = isOneMoment ? .drain(end, after: nil) : .window(end)
             pages = RepeatGuard()
             return .store(list.rows, cursor(drain: nil))
         case .drain(let moment, let id):
-            guard let last = list.rows.last, !isAll else {
+            guard !list.rows.isEmpty, !isAll else {
                 if !list.rows.isEmpty { see(moment) }
                 place = .window(isResumed ? moment : moment + 1)
                 isResumed = false
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
             // A server that ignores the order by id would cause an endless read.
-            guard list.rows.allSatisfy({ $0.moment == moment }), id?.hasSameBytes(as: last.id) != true,
-                !pages.isRepeat(last.id)
+            guard list.rows.allSatisfy({ $0.moment == moment || $0.fault != nil && $0.moment == nil }),
+                let last = list.rows.last(where: { !$0.id.isEmpty })?.id, id?.hasSameBytes(as: last) != true,
+                !pages.isRepeat(last)
             else {
                 return fail(PullMachine.noOrder)
             }
             see(moment)
-            place = .drain(moment, after: last.id)
-            return .store(list.rows, cursor(drain: last.id))
+            place = .drain(moment, after: last)
+            return .store(list.rows, cursor(drain: last))
         case .offset:
             preconditionFailure("it was handled above")
         }
@@ -171,8 +177,9 @@ package struct PullMachine: PullReading {
             place = .offset(count, last: nil)
             return ask()
         }
-        if pages.isRepeat(end) { return restart(list.rows) }
-        place = .offset(count + rows.count, last: end)
+        // Without an id, the row can't be recognized when it is requested again.
+        if !end.isEmpty, pages.isRepeat(end) { return restart(list.rows) }
+        place = .offset(count + rows.count, last: end.isEmpty ? nil : end)
         return .store(Array(rows), nil)
     }
 
@@ -195,11 +202,11 @@ package struct PullMachine: PullReading {
         newest = [newest, moment].compactMap { $0 }.max()
     }
 
-    /// Returns whether rows are sorted by time, all from the start of the window on.
-    private func isInOrder(_ rows: [ServerRow], from start: Int64?) -> Bool {
+    /// Returns whether the times of rows are sorted, all from the start of the window on.
+    private func isInOrder(_ moments: [Int64], from start: Int64?) -> Bool {
         var before = start ?? .min
-        for row in rows {
-            guard let moment = row.moment, moment >= before else { return false }
+        for moment in moments {
+            guard moment >= before else { return false }
             before = moment
         }
         return true

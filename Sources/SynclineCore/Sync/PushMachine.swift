@@ -196,9 +196,11 @@ package struct PushMachine: Sendable {
             return [record(index, answer(.tombstone(row)), then: .proceeding)]
         case .revived(let row):
             return [record(index, answer(.revived(row)), then: .proceeding)]
-        case .parked:
+        case .parked(let words):
             note(index, .parked, .conflict(.rejected))
-            return settle(index, answer(.parked))
+            var answer = answer(.parked)
+            answer.message = answer.message ?? words
+            return settle(index, answer)
         case .fetch:
             move(index, to: .fetching(request, after: reply.status))
             // Whatever the fetch returns, the write was received.

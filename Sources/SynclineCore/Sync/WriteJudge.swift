@@ -16,7 +16,8 @@ package enum Verdict: Hashable, Sendable {
     case revived(PulledRow)
     /// The server does not restore rows.
     case refused
-    case parked
+    /// A decision is needed. The words say why, if the server does not.
+    case parked(String? = nil)
     case unauthorized
     /// Retry later. `mayHaveArrived` tells whether the operation may have been applied nevertheless.
     case retry(mayHaveArrived: Bool)
@@ -52,22 +53,24 @@ package struct WriteJudge: Sendable {
         switch reply.status {
         case 200..<300:
             if request.kind == .delete { return .done(gone) }
+            if let verdict = otherCase(reply) { return verdict }
             guard let row = ownRow(of: reply) else { return .fetch }
-            return stored(row)
+            return stored(row, reply.status)
         case 404, 410:
             switch request.kind {
             case .delete: return .done(gone)
             case .update: return rowGone
-            case .insert: return .parked
+            case .insert: return .parked()
             }
         case 409, 412:
+            if let verdict = otherCase(reply) { return verdict }
             // Some servers send back the client's own item: without a version it is not the server's row.
             guard let row = ownRow(of: reply), row.hasVersion else { return .fetch }
             return compare(row)
         case 401: return .unauthorized
         case 429: return .retry(mayHaveArrived: false)
         case 408, 500...: return .retry(mayHaveArrived: true)
-        default: return .parked
+        default: return .parked()
         }
     }
 
@@ -75,8 +78,13 @@ package struct WriteJudge: Sendable {
     package func judge(fetched reply: ServerReply, after status: Int) -> Verdict {
         switch reply.status {
         case 200:
+            if let verdict = otherCase(reply) { return verdict }
+            if case .unreadableRow(let id, let reason) = reply.content, id.map({ ids.areEqual($0, request.id) }) ?? true
+            {
+                return .parked("the server answered \(status), and its row can't be read: \(reason)")
+            }
             guard let row = ownRow(of: reply) else { return .unknown("the server's row could not be read") }
-            return (200..<300).contains(status) ? stored(row) : compare(row)
+            return (200..<300).contains(status) ? stored(row, status) : compare(row)
         case 404, 410:
             if request.kind == .delete { return .done(gone) }
             return (200..<300).contains(status) ? rowGone : tombstone(nil)
@@ -91,19 +99,41 @@ package struct WriteJudge: Sendable {
         if row.isDeleted { return request.kind == .delete ? .done(gone) : tombstone(row.columns) }
         // Another undelete, or our own whose response was lost, has restored the row as it was.
         if case .bare(let tombstone?) = request.undelete, row.columns.own.difference(from: tombstone.own).isEmpty {
-            return stored(row)
+            return restored(row)
         }
-        let isOurs =
-            request.kind != .delete
-            && request.body.members.allSatisfy { $0.value.isEcho(of: row.columns[$0.name] ?? .null) }
-        return isOurs ? .done(row.pulled) : .conflict(server: row.columns, .changed)
+        return request.kind != .delete && row.echoes(request.body)
+            ? .done(row.pulled) : .conflict(server: row.columns, .changed)
     }
 
     /// Judges a row that the server says it has stored.
-    private func stored(_ row: ServerRow) -> Verdict {
-        if row.isDeleted { return rowGone }
-        guard case .bare = request.undelete else { return .done(row.pulled) }
-        return request.body.difference(from: row.columns).isEmpty ? .done(row.pulled) : .revived(row.pulled)
+    private func stored(_ row: ServerRow, _ status: Int) -> Verdict {
+        if case .bare = request.undelete { return row.isDeleted ? rowGone : restored(row) }
+        if let version = request.version, row.columns.version == version, !row.echoes(request.changes) {
+            return .parked("the server answered \(status) and did not write")
+        }
+        return row.isDeleted ? rowGone : .done(row.pulled)
+    }
+
+    /// Judges a row that was restored as it was.
+    private func restored(_ row: ServerRow) -> Verdict {
+        request.body.difference(from: row.columns).isEmpty ? .done(row.pulled) : .revived(row.pulled)
+    }
+
+    /// The verdict on a row that only the case of letters makes another one. Which of the two ids is right, only the
+    /// app can know.
+    private func otherCase(_ reply: ServerReply) -> Verdict? {
+        let found: String? =
+            switch reply.content {
+            case .row(let row): row.id
+            case .unreadableRow(let id, _): id
+            default: nil
+            }
+        guard let found, ids == .exact, !ids.areEqual(found, request.id),
+            IDComparison.ignoreCase.areEqual(found, request.id)
+        else { return nil }
+        return .parked(
+            "the server answered with the id \"\(found)\", and \"\(request.id)\" was sent: it ignores the case of ids. "
+                + "`syncline config ids ignore-case` makes this store do so, too")
     }
 
     /// Judges a deleted row, which may be unknown, where the write was to be stored.
@@ -141,6 +171,11 @@ extension Value {
 }
 
 extension ServerRow {
+    /// Whether a server that stored these columns may return this row.
+    fileprivate func echoes(_ sent: Row) -> Bool {
+        sent.members.allSatisfy { $0.value.isEcho(of: columns[$0.name] ?? .null) }
+    }
+
     var hasVersion: Bool { !(columns.versionValue ?? .null).isNull }
 
     package var pulled: PulledRow { PulledRow(id: id, row: isDeleted ? nil : columns) }
@@ -156,6 +191,7 @@ extension WriteRequest {
             body: isWhole ? (frozen.ancestor ?? .empty).own.merged(with: frozen.columns) : frozen.columns,
             version: frozen.kind == .insert ? frozen.revival?.tombstone?.version : frozen.ancestor?.version,
             operationID: frozen.operationID)
+        changes = frozen.columns
         if let revival = frozen.revival {
             undelete = server == .zumo2 ? .bare(tombstone: revival.tombstone) : .whole
         }

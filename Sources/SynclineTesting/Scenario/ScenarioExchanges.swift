@@ -74,6 +74,11 @@ struct ScenarioExchange {
             guard sent.isExpected(by: body), Set(sent.objectMembers.map(\.name)) == Set(body.objectMembers.map(\.name))
             else { throw ScenarioFailure("sent \(sent.json), expected \(body.json)") }
         }
+        guard let raw = request[member: "raw"] else { return }
+        let texts = try JSONScanner.memberTexts(found.body ?? [])
+        for member in raw.objectMembers {
+            try expect("text of \(member.name)", texts[member.name] ?? "none", member.value.text ?? member.value.json)
+        }
     }
 
     private func expect(_ what: String, _ found: String, _ expected: String) throws {

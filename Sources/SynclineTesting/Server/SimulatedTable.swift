@@ -143,8 +143,10 @@ extension SimulatedServer.State {
         let id = spelling(of: given, in: table)
         let precision = tables[table]?.precision ?? .milliseconds
         let existing = tables[table]?[id]
-        let givenTime = value[member: "updatedAt"]?.instant.map(precision.cut)
-        let givenVersion = value[member: "version"]?.text
+        // A row that was read from here, and perhaps changed, is a new write.
+        let isRead = existing.map { value[member: "version"]?.text == $0.version } ?? false
+        let givenTime = isRead ? nil : value[member: "updatedAt"]?.instant.map(precision.cut)
+        let givenVersion = isRead ? nil : value[member: "version"]?.text
         writes += 1
         let time = givenTime ?? precision.step(after: latest)
         latest = max(latest, time)

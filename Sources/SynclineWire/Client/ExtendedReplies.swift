@@ -55,7 +55,7 @@ extension RowListReader {
         try scanner.forEachMember { scanner, name throws(JSONError) in
             switch name {
             case "status": if case .integer(let number) = try scanner.value(depth: 3) { status = Int(number) }
-            case "row": reply.content = .row(try serverRow(&scanner))
+            case "row": reply.content = try content(&scanner)
             case "error":
                 if case .string(let text) = try scanner.value(depth: 3) { reply.message = ErrorText.cut(text) }
             default: _ = try scanner.value(depth: 3)

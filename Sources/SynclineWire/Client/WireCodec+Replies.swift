@@ -13,7 +13,9 @@ extension WireCodec {
             from: reply.date)
         reply.capabilities = ServerCapabilities(words: response.headers.value(WireHeader.capabilities) ?? "")
         let isGood = (200...299).contains(response.status)
-        if !response.body.isEmpty {
+        if let refusal = response.refusal {
+            reply.content = request.isAboutOneRow ? .unreadableRow(id: nil, refusal) : .unreadable(refusal)
+        } else if !response.body.isEmpty {
             do throws(JSONError) {
                 reply.content = try WireCodec.content(response.body, request, reply.etag, isGood)
             } catch {
@@ -34,7 +36,7 @@ extension WireCodec {
                     return result
                 })
         }
-        if case .unreadable = reply.content, !isGood { reply.message = ErrorText.message(response.body) }
+        if !isGood, reply.content.isUnreadable { reply.message = ErrorText.message(response.body) }
         return reply
     }
 
@@ -62,10 +64,31 @@ extension WireCodec {
                 }
             case .write, .row: break
             }
-            var row = try RowListReader.serverRow(&scanner)
+            var content = try RowListReader.content(&scanner)
             try scanner.finish()
-            if let etag { row.columns = row.columns.setting("version", .string(etag)) }
-            return .row(row)
+            if case .row(var row) = content, let etag {
+                row.columns = row.columns.setting("version", .string(etag))
+                content = .row(row)
+            }
+            return content
+        }
+    }
+}
+
+extension ServerReply.Content {
+    fileprivate var isUnreadable: Bool {
+        switch self {
+        case .unreadable, .unreadableRow: true
+        case .row, .list, .changes, .results: false
+        }
+    }
+}
+
+extension ServerRequest {
+    fileprivate var isAboutOneRow: Bool {
+        switch self {
+        case .write, .row: true
+        case .list, .changes, .batch: false
         }
     }
 }

@@ -34,6 +34,8 @@ package struct HTTPResponse: Hashable, Sendable {
     package var status: Int
     package var headers: [HTTPHeader] = []
     package var body: [UInt8] = []
+    /// Why the body was not accepted: it is too large.
+    package var refusal: String?
     /// The error code in the body, if a server of this project sent it.
     package var code: String?
 

@@ -57,6 +57,20 @@ extension JSONScanner {
         return members
     }
 
+    /// Returns the text of each member of an object, as it is spelled.
+    package static func memberTexts(_ json: [UInt8]) throws(JSONError) -> [String: String] {
+        try json.withScanner { scanner throws(JSONError) in
+            var texts: [String: String] = [:]
+            try scanner.forEachMember { scanner, name throws(JSONError) in
+                scanner.skipSpaces()
+                let start = scanner.offset
+                _ = try scanner.value(depth: 1)
+                texts[name] = String(decoding: scanner.bytes[start..<scanner.offset], as: UTF8.self)
+            }
+            return texts
+        }
+    }
+
     private mutating func numberValue() throws(JSONError) -> Value {
         let start = offset
         let (text, isInteger) = try number()

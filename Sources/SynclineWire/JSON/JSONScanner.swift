@@ -28,21 +28,24 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    package var description: String {
-        let sentence: String =
-            switch reason {
-            case .endsEarly: "the JSON ends too early"
-            case .unexpected(let byte): "unexpected byte 0x\(String(byte, radix: 16))"
-            case .invalidUTF8: "the bytes are not UTF-8"
-            case .invalidEscape: "an escape in a string is invalid"
-            case .controlCharacter: "a string contains a control character"
-            case .invalidNumber: "a number is malformed"
-            case .numberOutOfRange: "a number does not fit 64 bits"
-            case .tooDeep: "the value nests deeper than \(JSONScanner.depthLimit)"
-            case .trailingBytes: "there is something after the value"
-            case .wrongShape(let what): what
-            }
-        return "\(sentence) (byte \(offset))"
+    package var description: String { "\(reason.sentence) (byte \(offset))" }
+}
+
+extension JSONError.Reason {
+    /// The reason for people, without the place.
+    var sentence: String {
+        switch self {
+        case .endsEarly: "the JSON ends too early"
+        case .unexpected(let byte): "unexpected byte 0x\(String(byte, radix: 16))"
+        case .invalidUTF8: "the bytes are not UTF-8"
+        case .invalidEscape: "an escape in a string is invalid"
+        case .controlCharacter: "a string contains a control character"
+        case .invalidNumber: "a number is malformed"
+        case .numberOutOfRange: "a number does not fit 64 bits"
+        case .tooDeep: "the value nests deeper than \(JSONScanner.depthLimit)"
+        case .trailingBytes: "there is something after the value"
+        case .wrongShape(let what): what
+        }
     }
 }
 

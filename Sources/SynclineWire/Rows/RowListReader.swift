@@ -36,28 +36,53 @@ enum RowListReader {
         var rows: [ServerRow] = []
         var more = try scanner.enter("[", "]")
         while more {
-            rows.append(try serverRow(&scanner, &reader, place: rows.count + 1))
+            rows.append(try listedRow(&scanner, &reader, place: rows.count + 1))
             more = try scanner.hasNext("]")
         }
         return rows
     }
 
-    /// Reads an object with a string id.
-    static func serverRow(_ scanner: inout JSONScanner) throws(JSONError) -> ServerRow {
+    /// Reads a row of a list. One that is JSON, but not a row that a store can hold, has a fault; of a tombstone, only
+    /// its id matters.
+    private static func listedRow(
+        _ scanner: inout JSONScanner, _ reader: inout RowReader, place: Int
+    ) throws(JSONError) -> ServerRow {
+        scanner.skipSpaces()
+        let start = scanner.offset
+        do throws(JSONError) { return try serverRow(&scanner, &reader) } catch {
+            scanner.offset = start
+            guard let outline = try? scanner.outline() else { throw error }
+            var row = ServerRow(
+                id: outline.id ?? "", columns: .empty, isDeleted: outline.isDeleted, moment: outline.moment)
+            if outline.id == nil || !outline.isDeleted {
+                let text = UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.offset])
+                row.fault = RowFault(error.reason.sentence, place: place, digest: hash64(text))
+            }
+            return row
+        }
+    }
+
+    /// Reads a reply about one row: an object with a string id, of which the rest may be unreadable.
+    static func content(_ scanner: inout JSONScanner) throws(JSONError) -> ServerReply.Content {
+        scanner.skipSpaces()
+        let start = scanner.offset
         var reader = RowReader()
-        return try serverRow(&scanner, &reader, place: nil)
+        do throws(JSONError) { return .row(try serverRow(&scanner, &reader)) } catch {
+            scanner.offset = start
+            guard let id = try? scanner.outline().id else { throw error }
+            return .unreadableRow(id: id, error.reason.sentence)
+        }
     }
 
     private static func serverRow(
-        _ scanner: inout JSONScanner, _ reader: inout RowReader, place: Int?
+        _ scanner: inout JSONScanner, _ reader: inout RowReader
     ) throws(JSONError) -> ServerRow {
-        let name = place.map { "row \($0)" } ?? "the row"
         let token = try scanner.peek()
         let start = scanner.offset
-        guard token == .object else { throw scanner.error(.wrongShape("\(name) must be an object"), at: start) }
+        guard token == .object else { throw scanner.error(.wrongShape("the row is not an object"), at: start) }
         let row = try reader.row(&scanner)
         guard case .string(let id)? = row.id, !id.isEmpty else {
-            throw scanner.error(.wrongShape("\(name) has no string as id"), at: start)
+            throw scanner.error(.wrongShape("the row has no string as id"), at: start)
         }
         return ServerRow(id: id, columns: row.columns, isDeleted: row.isDeleted, moment: row.moment)
     }

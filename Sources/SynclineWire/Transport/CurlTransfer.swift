@@ -101,7 +101,8 @@
                 return true
             }
             guard response.body.count + piece.count <= limits.responseSize else {
-                refusal = "the response is larger than \(limits.responseSize) bytes"
+                response.refusal = limits.refusal
+                response.body = []
                 return false
             }
             response.body.append(contentsOf: piece)
@@ -132,7 +133,7 @@
         /// Returns what the end of the transfer means.
         func result(_ code: CURLcode) -> Result<HTTPResponse, NetworkFailure> {
             if let refusal { return .failure(.refused(refusal)) }
-            if code == CURLE_OK {
+            if code == CURLE_OK || response.refusal != nil {
                 // libcurl accepts a connection that closes within the headers as a response.
                 guard areHeadersComplete else { return .failure(.offline("the response ended within its headers")) }
                 response.status = syncline_curl_status(easy)

@@ -97,10 +97,12 @@ extension RecordedExchange {
         var answer: Value
         switch outcome {
         case .response(let response):
-            answer = .object([
-                .init("status", .integer(Int64(response.status))), .init("headers", Self.value(response.headers)),
-                .init("body", .string(Base64.encode(response.body))),
-            ])
+            let refusal = response.refusal.map { [Value.Member("refusal", .string($0))] } ?? []
+            answer = .object(
+                [
+                    .init("status", .integer(Int64(response.status))), .init("headers", Self.value(response.headers)),
+                    .init("body", .string(Base64.encode(response.body))),
+                ] + refusal)
         case .failure(.offline(let reason)): answer = .object([.init("offline", .string(reason))])
         case .failure(.refused(let reason)): answer = .object([.init("refused", .string(reason))])
         case .failure(.cancelled), .failure(.notSent): answer = .object([.init("cancelled", .bool(true))])
@@ -135,6 +137,7 @@ extension RecordedExchange {
             var response = HTTPResponse(status: Int(status))
             response.headers = Self.headers(answer[member: "headers"])
             response.body = Base64.decode(text) ?? []
+            if case .string(let refusal)? = answer[member: "refusal"] { response.refusal = refusal }
             outcome = .response(response)
         } else if case .string(let reason)? = answer[member: "offline"] {
             outcome = .failure(.offline(reason))

@@ -18,6 +18,9 @@ package struct TransportLimits: Hashable, Sendable {
     package var headerSize = 1 << 20
 
     package init() {}
+
+    /// Why a larger response body is not accepted.
+    var refusal: String { "the response is larger than \(responseSize) bytes" }
 }
 
 /// Returns this platform's transport for a backend.

@@ -28,9 +28,9 @@
             configuration.urlCache = nil
             configuration.urlCredentialStorage = nil
             // A stream may last, but must show from time to time that it is alive.
-            streams = URLSessionExchanges(configuration, responseSize: limits.responseSize)
+            streams = URLSessionExchanges(configuration, limits)
             configuration.timeoutIntervalForResource = limits.total.timeInterval
-            exchanges = URLSessionExchanges(configuration, responseSize: limits.responseSize)
+            exchanges = URLSessionExchanges(configuration, limits)
         }
 
         deinit {
@@ -75,13 +75,13 @@
             var failure: NetworkFailure?
         }
 
-        private let responseSize: Int
+        private let limits: TransportLimits
         private let exchanges = Mutex<[Int: Exchange]>([:])
         /// The session retains its delegate until it is ended, so it is created after everything else here.
         private let session = Mutex<URLSession?>(nil)
 
-        init(_ configuration: URLSessionConfiguration, responseSize: Int) {
-            self.responseSize = responseSize
+        init(_ configuration: URLSessionConfiguration, _ limits: TransportLimits) {
+            self.limits = limits
             super.init()
             let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
             self.session.withLock { $0 = session }
@@ -140,8 +140,9 @@
             if let hear = exchanges.withLock({ $0[number]?.hear }) { return hear(Array(data)) }
             let isTooLarge = exchanges.withLock { exchanges in
                 let size = exchanges[number]?.response.body.count ?? 0
-                guard size + data.count <= responseSize else {
-                    exchanges[number]?.failure = .refused("the response is larger than \(responseSize) bytes")
+                guard size + data.count <= limits.responseSize else {
+                    exchanges[number]?.response.refusal = limits.refusal
+                    exchanges[number]?.response.body = []
                     return true
                 }
                 exchanges[number]?.response.body += data
@@ -155,7 +156,7 @@
             let result: Result<HTTPResponse, NetworkFailure> =
                 if let failure = exchange.failure {
                     .failure(failure)
-                } else if let error {
+                } else if let error, exchange.response.refusal == nil {
                     .failure(URLSessionExchanges.failure(error))
                 } else if exchange.response.status == 0 {
                     .failure(.offline("the connection was closed without a response"))

@@ -144,7 +144,15 @@ struct RandomHistory {
             return PulledRow(id: id(), row: chance.once(in: 8) ? columns() : version.merged(with: columns()))
         }
         let cursor = chance.once(in: 3) ? nil : chance.cursor()
-        return PulledPage(table: table(), queryID: "q\(chance.below(2))", rows: rows, cursor: cursor)
+        var page = PulledPage(table: table(), queryID: "q\(chance.below(2))", rows: rows, cursor: cursor)
+        if chance.once(in: 3) { page.unreadable = (0..<chance.below(3)).map { _ in unreadable(page.table) } }
+        return page
+    }
+
+    private mutating func unreadable(_ table: String) -> UnreadableRow {
+        UnreadableRow(
+            table: table, id: chance.once(in: 4) ? nil : id(), place: 1 + chance.below(50),
+            reason: "reason \(chance.below(2))", digest: UInt64(chance.below(4)))
     }
 
     private mutating func purge() -> Purge {

@@ -50,7 +50,7 @@ import Testing
             case .changes(let changes): return changes.rows.map(\.columns)
             case .results(let results):
                 return results.map { if case .row(let row) = $0.content { row.columns } else { .empty } }
-            case .unreadable: return []
+            case .unreadable, .unreadableRow: return []
             }
         }
         let same = { (row: Row) in

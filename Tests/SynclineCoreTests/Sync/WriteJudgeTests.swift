@@ -68,7 +68,7 @@ private enum Fate: Hashable {
             expect(reply(status, Self.other), [.done, .done, .gone])
             expect(reply(status), [.fetch, .fetch, .gone])
             expect(reply(status, id: "other", Self.other), [.fetch, .fetch, .gone])
-            expect(reply(status, id: "R", Self.other), [.fetch, .fetch, .gone])
+            expect(reply(status, id: "R", Self.other), [.parked, .parked, .gone])
             expect(reply(status, Self.other, deleted: true), [.rowGone, .rowGone, .gone])
             var list = reply(status)
             list.content = .list(ServerList(rows: [], count: nil))
@@ -195,6 +195,62 @@ private enum Fate: Hashable {
     @Test func `ids are ours whatever their case only in a store that says so`() {
         let request = WriteRequest(kind: .insert, table: "t", id: "R", body: .empty, version: nil, operationID: "O")
         #expect(Fate(WriteJudge(request, ids: .ignoreCase).judge(reply(201, Self.other))) == .done)
-        #expect(Fate(WriteJudge(request, ids: .exact).judge(reply(201, Self.other))) == .fetch)
+        for status in [201, 409, 412] {
+            for row in [reply(status, Self.other), unreadable(status)] {
+                guard case .parked(let words?) = WriteJudge(request, ids: .exact).judge(row) else {
+                    Issue.record("\(status) is not parked")
+                    continue
+                }
+                #expect(words.contains("\"R\"") && words.contains("\"r\""), "both ids are in the words")
+            }
+        }
+        for status in [204, 409] {
+            let verdict = WriteJudge(request, ids: .exact).judge(fetched: reply(200, Self.other), after: status)
+            #expect(Fate(verdict) == .parked)
+        }
+    }
+
+    /// A row whose content can't be read.
+    private func unreadable(_ status: Int, id: String? = "r") -> ServerReply {
+        ServerReply(status: status, content: .unreadableRow(id: id, "it nests too deep"))
+    }
+
+    @Test func `a row that can't be read is fetched, and parks the write if the fetched one can't be read either`() {
+        for status in [200, 201, 409, 412] {
+            let isGood = status < 300
+            expect(unreadable(status), [.fetch, .fetch, isGood ? .gone : .fetch])
+            expect(unreadable(status, id: nil), [.fetch, .fetch, isGood ? .gone : .fetch])
+            expect(fetched: unreadable(200), after: status, [.parked, .parked, .parked])
+            expect(fetched: unreadable(200, id: nil), after: status, [.parked, .parked, .parked])
+            // Another row says nothing about ours.
+            expect(fetched: unreadable(200, id: "other"), after: status, [.unknown, .unknown, .unknown])
+        }
+        for status in [400, 403] { expect(unreadable(status), [.parked, .parked, .parked]) }
+        expect(unreadable(500), [.retryMaybe, .retryMaybe, .retryMaybe])
+    }
+
+    @Test func `a 2xx with the version that was sent and another value was not written`() {
+        func fate(_ row: [String: Value], fetched: Bool = false, changes: [String: Value]? = nil) -> Fate {
+            var request = judge(.update, ["a": .integer(1), "kept": .integer(5)]).request
+            if let changes { request.changes = Row(changes.map { .init($0.key, $0.value) }) }
+            let judge = WriteJudge(request, ids: .exact)
+            return Fate(fetched ? judge.judge(fetched: reply(200, row), after: 204) : judge.judge(reply(200, row)))
+        }
+        let stale: [String: Value] = ["a": .integer(0), "kept": .integer(5), "version": .string("1")]
+        let written: [String: Value] = ["a": .double(1), "kept": .integer(5), "version": .string("1")]
+        for fetched in [false, true] {
+            #expect(fate(stale, fetched: fetched) == .parked)
+            #expect(fate(written, fetched: fetched) == .done, "a server need not count a version that changes nothing")
+            #expect(
+                fate(["kept": .integer(5), "version": .string("1")], fetched: fetched) == .parked, "null is absent")
+            #expect(fate(stale.merging(["version": .string("2")]) { $1 }, fetched: fetched) == .done, "its own rule")
+            #expect(fate(stale.merging(["version": .null]) { $1 }, fetched: fetched) == .done)
+        }
+        // In the whole row, only the columns of the operation count: others may be computed by the server.
+        #expect(
+            fate(["a": .integer(1), "kept": .integer(6), "version": .string("1")], changes: ["a": .integer(1)]) == .done
+        )
+        #expect(fate(stale, changes: ["a": .integer(1)]) == .parked)
+        #expect(fate(stale, changes: ["kept": .integer(5)]) == .done)
     }
 }

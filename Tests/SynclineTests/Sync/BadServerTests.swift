@@ -22,7 +22,7 @@ import Testing
     private static let lists: [HTTPResponse] =
         [
             "", "{", "[", "null", "7", #""text""#, "[1]", #"[{"id":1}]"#, #"[{"noid":true}]"#, #"[{"id":null}]"#,
-            #"{"results":7}"#, #"{"results":[{}],"count":1}"#, #"{"items":"x"}"#, #"{"error":"no"}"#,
+            #"{"results":7}"#, #"{"results":[{}],"count":2}"#, #"{"items":"x"}"#, #"{"error":"no"}"#,
             String(repeating: "[", count: 100_000), "\u{0}", #"[{"id":"a","x":1e999}]"#,
             #"{"results":[{"id":"a","version":"1"}],"count":5}"#,
             #"{"results":[{"id":"a","updatedAt":"tomorrow"}],"count":5}"#,

@@ -25,7 +25,8 @@ extension CommandTable {
                 LogCommands.log, LogCommands.tail, LogCommands.show,
                 InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
                 InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
-                InspectStoreCommands.outbox, InspectStoreCommands.operations, InspectCommand.checkpoints,
+                InspectStoreCommands.unreadable, InspectStoreCommands.outbox, InspectStoreCommands.operations,
+                InspectCommand.checkpoints,
                 StatsCommand.command, StudioCommand.command,
             ]),
         Section(

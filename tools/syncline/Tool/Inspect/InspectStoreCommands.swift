@@ -1,4 +1,4 @@
-// `inspect events`, `tables`, `indexes`, `outbox`, `operations`: the meaning of the records in the log, and the content
+// `inspect events`, `tables`, `indexes`, `unreadable`, `outbox`, `operations`: the meaning of the records in the log, and the content
 // of the state that they produce.
 
 import SegmentLog
@@ -95,6 +95,36 @@ enum InspectStoreCommands {
                         "including": .array(index.including.map(JSONValue.string)),
                     ])
             }
+        }
+        try list.finish()
+        return .done
+    }
+
+    static let unreadable = Command(
+        "inspect unreadable", "list the server's rows that can't be read",
+        details: [
+            """
+            A pull stores all other rows of their pages and is complete. What the store already has of these rows stays. \
+            A row leaves the list when the server sends it in a form that can be read, when it is deleted there, and \
+            when its table is purged. A row without an id is listed with its place in its page.
+            """
+        ],
+        options: [.at],
+        examples: [Example("syncline inspect unreadable", "which rows, and why they can't be read")],
+        result: #"[{"table","id","place":n,"reason"}]"#
+    ) { arguments, context in
+        let reader = try await context.view(arguments, at: arguments.value("at")).reader
+        var list = try ListWriter(context.output, ["TABLE", "ROW", "REASON"])
+        for row in try reader.unreadableRows() {
+            try list.row(
+                [
+                    Cell(escaped(row.table)), Cell(row.id.map(escaped) ?? "row \(row.place) of a page"),
+                    Cell(escaped(row.reason)),
+                ],
+                json: [
+                    "table": .string(row.table), "id": .optional(row.id), "place": .number(row.place),
+                    "reason": .string(row.reason),
+                ])
         }
         try list.finish()
         return .done

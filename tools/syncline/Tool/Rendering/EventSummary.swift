@@ -45,7 +45,9 @@ struct EventSummary {
             transaction.changes.prefix(3).map { "\($0.kind) \($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (transaction.changes.count > 3 ? " and \(transaction.changes.count - 3) more" : "")
         case .undone(let event): "undid @\(event)"
-        case .page(let page): "\(page.rows.count) rows of \(page.table)"
+        case .page(let page):
+            "\(page.rows.count) rows of \(page.table)"
+                + (page.unreadable.isEmpty ? "" : ", \(page.unreadable.count) unreadable")
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
         case .indexed(let change):
             "\(change.table).\(change.columns.joined(separator: ", ")) \(change.isOn ? "on" : "off")"
@@ -95,6 +97,12 @@ struct EventSummary {
                         row.row.map { shown(row.id, $0) }
                             ?? ["id": .string(row.id), "deleted": .boolean(true)]
                     }),
+                "unreadable": page.unreadable.isEmpty
+                    ? nil
+                    : .array(
+                        page.unreadable.map {
+                            ["id": .optional($0.id), "place": .number($0.place), "reason": .string($0.reason)]
+                        }),
             ])
         case .purged(let purge):
             head.adding([

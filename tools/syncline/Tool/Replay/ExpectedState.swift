@@ -33,6 +33,11 @@ enum ExpectedState {
                 ]
             ])
         }
+        for row in try reader.unreadableRows() {
+            try body([
+                "unreadable": ["table": .string(row.table), "id": .optional(row.id), "reason": .string(row.reason)]
+            ])
+        }
         try body(["changes": projector.totals.json])
     }
 

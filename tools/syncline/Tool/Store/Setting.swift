@@ -40,10 +40,7 @@ enum Setting {
             guard ServerProtocol(rawValue: value) != nil else {
                 throw ToolError("invalid-configuration", "the protocol must be zumo2 or datasync3")
             }
-        case "ids":
-            throw ToolError(
-                "invalid-configuration", "the comparison of ids is fixed when a store is created",
-                hint: "Create another store with --ids and import the rows.")
+        case "ids", "tables": break
         case "retention":
             guard let retention = Retention(value) else {
                 throw ToolError(
@@ -51,7 +48,6 @@ enum Setting {
                     hint: "Write it as `30 days` or `100000 events`.")
             }
             return retention.description
-        case "tables": break
         case "limits":
             do throws(SyncError) { _ = try NetworkLimits(limits(value)) } catch { throw ToolError(error) }
         case "record":

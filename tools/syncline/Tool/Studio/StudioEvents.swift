@@ -126,7 +126,7 @@ final class StudioEvents: Sendable {
             number, record in
             if number >= next { return false }
             through = number
-            guard let kind = try? EventReader(record, shapes).kind, focus.mayConcern(record, kind: kind, ids),
+            guard let kind = try? EventReader(record, shapes).kind, focus.mayConcern(record, kind: kind),
                 let event = try? Event(record, shapes: shapes)
             else { return true }
             if case .undone(let undone) = event.body {

@@ -91,7 +91,10 @@ enum SyncCommands {
         ],
         examples: [Example("syncline pull todoitem --query-id all", "fetch the changes since the last pull")],
         result:
-            #"{"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n}"#,
+            #"""
+            {"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n,\#
+            "unreadable":n}
+            """#,
         exits: [Exit(.failed, "the pull stopped; the rows received so far are kept")]
     ) { arguments, context in
         let settings = try pullSettings(arguments)
@@ -278,7 +281,7 @@ extension PullReport {
         let head: JSONValue = [
             "outcome": .string(reason == nil ? "complete" : "stopped"), "reason": .optional(reason?.code.rawValue),
             "requests": .number(requests), "received": .number(received), "changed": .number(changed),
-            "deleted": .number(deleted), "conflicts": .number(conflicts),
+            "deleted": .number(deleted), "conflicts": .number(conflicts), "unreadable": .number(unreadable),
         ]
         return head.adding([
             "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
@@ -286,7 +289,9 @@ extension PullReport {
     }
 
     func line(_ table: String) -> String {
-        let counts = "\(received) received, \(changed) changed, \(deleted) deleted, \(conflicts) conflicts"
+        let counts =
+            "\(received) received, \(changed) changed, \(deleted) deleted, \(conflicts) conflicts"
+            + (unreadable == 0 ? "" : ", \(unreadable) unreadable (`syncline inspect unreadable` lists them)")
         return escaped("\(table): \(reason.map { "stopped, \($0.message); " } ?? "")\(counts)")
     }
 }

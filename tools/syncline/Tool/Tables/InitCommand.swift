@@ -50,6 +50,11 @@ enum ConfigCommand {
             An app that opens the store with a schema of its own sets the list again.
             """,
             """
+            `ids ignore-case` makes ids that differ only in the case of ASCII letters one, for a server that behaves \
+            so. It is refused while two ids of a table differ only in case, and while there are branches, and it can't \
+            be taken back.
+            """,
+            """
             `limits` sets limits for requests to the server: seconds for `connect`, `stall`, `total`, `idle` and \
             `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. \
             A limit that is not named keeps its default; `{}` resets all limits.
@@ -67,6 +72,7 @@ enum ConfigCommand {
         examples: [
             Example("syncline config", "show all settings"),
             Example("syncline config backend https://example.com", "set the server to push to and pull from"),
+            Example("syncline config ids ignore-case", "treat ids as the server does if it changes their case"),
             Example("syncline config retention '30 days'", "set how much history `compact` keeps"),
             Example("syncline config tables todoitem,list", "refuse every other table"),
             Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait a shorter time for the server"),

@@ -1,0 +1,46 @@
+// Changes how the ids of a store are compared.
+
+import SegmentLog
+import SynclineCore
+
+extension SyncDatabase {
+    /// Makes ids that differ only in case one. Nothing can tell afterwards which rows were two, so it can't be taken
+    /// back.
+    func setIDs(_ value: Value?) async throws(SyncError) {
+        let words = [IDComparison.exact: "exact", .ignoreCase: "ignore-case"]
+        let known = try mapErrors { () throws(StateError) in try reader.idComparison }
+        if value == words[known].map({ .string($0) }) { return }
+        guard value == .string("ignore-case") else {
+            throw SyncError(
+                .invalidConfiguration, "the comparison of ids can only be changed from `exact` to `ignore-case`",
+                hint: "Create another store, and import the rows.")
+        }
+        try checkNoBranches()
+        // The requests of a push that runs name rows as they were.
+        guard await syncLock.lock() else { throw SyncError(of: .cancelled) }
+        defer { syncLock.unlock() }
+        try await perform { engine throws(SyncError) in
+            if let similar = try mapErrors({ () throws(StateError) in try engine.reader.similarIDs() }) {
+                throw SyncError(
+                    .invalidConfiguration,
+                    "\(similar.table) has two rows whose ids differ in case only: \(similar.ids.joined(separator: ", "))",
+                    hint: "Drop what is pending on one of them, or purge it, and repeat.")
+            }
+            for table in try mapErrors({ () throws(StateError) in try engine.reader.tables() }) { engine.touch(table) }
+            try engine.record(.configured(name: SettingName.ids, value: value))
+        }
+    }
+
+    /// Throws if there are branches, which have keys of their own, or if this is one.
+    private func checkNoBranches() throws(SyncError) {
+        if try mapErrors({ () throws(StateError) in try reader.branchPoint }) != nil {
+            throw SyncError(
+                .invalidConfiguration, "this is a branch of a store", hint: "Change the setting of the store itself.")
+        }
+        let names = try Branches.names(storage)
+        if names.isEmpty { return }
+        throw SyncError(
+            .invalidConfiguration, "the store has branches: \(names.joined(separator: ", "))",
+            hint: "Land or drop them first.")
+    }
+}
