@@ -35,6 +35,7 @@ final class PlainSQLite {
         case .bool(let flag): flag ? "1" : "0"
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
+        case .number(let number): (number.spelling.contains(".") ? "" : "0.0 + ") + number.spelling
         case .string(let text):
             "'" + text.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
         case .date(let date):

@@ -140,7 +140,13 @@ struct RandomStore {
     }
 
     private mutating func double() -> Value {
-        .double(hasWholeDoubles ? Double(chance.below(18)) / 2 : Double(chance.below(9)) + 0.5)
+        if chance.once(in: 6) {
+            // In SQL, what no double holds is the nearest one.
+            let wide = ["18446744073709551615", "18446744073709551616.0", "18446744073709551617", "-1e400"]
+            let spelling = hasWholeDoubles && chance.once(in: 4) ? chance.pick(wide) : "\(chance.below(9)).50"
+            return Value(number: spelling) ?? .null
+        }
+        return .double(hasWholeDoubles ? Double(chance.below(18)) / 2 : Double(chance.below(9)) + 0.5)
     }
 
     /// Some dates differ by less than a millisecond, which is the same moment in SQL.

@@ -38,6 +38,7 @@ struct NaiveAggregate {
             switch row.value(column) {
             case .integer(let number): Double(number)
             case .double(let number): number
+            case .number(let number): Double(number.spelling)
             default: nil
             }
         }

@@ -71,7 +71,11 @@ enum NaiveCondition {
             default: nil
             }
         }
-        switch (left, right) {
+        // A spelling means the nearest double. Other numbers are not in these queries.
+        func plain(_ value: Value) -> Value {
+            if case .number(let number) = value { .double(Double(number.spelling) ?? .nan) } else { value }
+        }
+        switch (plain(left), plain(right)) {
         case (.integer(let left), .integer(let right)): return sign(left, right)
         case (.integer(let left), .double(let right)): return sign(Double(left), right)
         case (.double(let left), .integer(let right)): return sign(left, Double(right))
@@ -120,7 +124,7 @@ struct NaiveQuery {
         switch value {
         case .null: 0
         case .bool: 1
-        case .integer, .double: 2
+        case .integer, .double, .number: 2
         case .date: 3
         case .string: 4
         case .bytes: 5

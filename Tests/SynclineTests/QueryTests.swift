@@ -10,7 +10,8 @@ import Testing
 
 extension Chance {
     fileprivate mutating func number() -> Value {
-        once(in: 2) ? .integer(Int64(below(7)) - 3) : .double(Double(below(13)) / 2 - 3)
+        if once(in: 5) { return Value(number: "\(below(13) - 6)e0") ?? .null }
+        return once(in: 2) ? .integer(Int64(below(7)) - 3) : .double(Double(below(13)) / 2 - 3)
     }
 
     fileprivate mutating func moment() -> Timestamp {
@@ -197,7 +198,7 @@ extension Chance {
                 try await database.table("t").update(.item(id, changes))
                 // Null where the row does not have this column changes nothing.
                 rows[id]?.merge(changes.filter { !($0.value.isNull && columns[$0.key] == nil) }) { old, new in
-                    old.means(new) ? old : new
+                    old.stays(under: new) ? old : new
                 }
                 if chance.once(in: 4) {
                     try await database.table("t").delete(id: id)

@@ -45,7 +45,7 @@ import Testing
         try await SyncDatabase.open(disk, .test()).table("t").insert(.item("1", ["a": .integer(1)]))
         let database = try await SyncDatabase.open(disk.processKill(), .test())
         let before = database.lastEvent
-        try await database.table("t").update(.item("1", ["a": .double(1)]))
+        try await database.table("t").update(.item("1", ["a": .integer(1)]))
         try await database.transaction { _ in }
         #expect(database.lastEvent == before)
         try await database.table("t").update(.item("1", ["a": .integer(2)]))

@@ -64,7 +64,9 @@ struct JSONTests {
     func numbers() throws {
         #expect(try parse("3") == .integer(3))
         #expect(try parse("3.0") == .double(3))
-        #expect(try parse("1e2") == .double(100))
+        for text in ["1e2", "9223372036854775808", "1e999", "1.0e0"] {
+            #expect(try parse(text) == Value(number: text) && parse(text).json == text)
+        }
     }
 
     @Test(
@@ -73,8 +75,7 @@ struct JSONTests {
             ("", 0), ("nul", 0), ("[1,]", 3), ("[1", 2), ("{\"a\" 1}", 5), ("{a:1}", 1), ("01", 0), ("1.", 0), ("-", 0),
             ("1 2", 2),
             ("\"abc", 4), ("\"a\nb\"", 2), ("\"\\x\"", 1), ("\"\\ud800\"", 1), ("\"\\udc00\"", 1),
-            ("9223372036854775808", 0),
-            ("1e999", 0), ("+1", 0), ("[1 2]", 3), ("tru3", 3),
+            ("1e9999999999", 0), ("+1", 0), ("[1 2]", 3), ("tru3", 3),
         ] as [(String, Int)])
     func refused(_ text: String, _ offset: Int) {
         #expect {

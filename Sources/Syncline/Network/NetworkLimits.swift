@@ -80,7 +80,7 @@ extension NetworkLimits {
         guard case .object(let members) = value else { throw NetworkLimits.refusal("it is not an object") }
         for member in members {
             let number: Double
-            switch member.value {
+            switch member.value.unspelled {
             case .integer(let value): number = Double(value)
             case .double(let value) where value.isFinite: number = value
             default: throw NetworkLimits.refusal("\"\(member.name)\" is not a number")

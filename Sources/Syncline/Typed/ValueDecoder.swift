@@ -26,7 +26,7 @@ package enum ValueDecoder {
         } catch let DecodingError.typeMismatch(type, context) {
             throw mismatch(context.codingPath, "it is not of type \(type)")
         } catch let DecodingError.dataCorrupted(context) {
-            throw mismatch(context.codingPath, context.debugDescription)
+            throw undecodable(context.codingPath, context.debugDescription)
         } catch {
             throw SyncError(.invalidItem, "the row does not fit \(Model.self): \(error)")
         }
@@ -36,6 +36,14 @@ package enum ValueDecoder {
         SyncError(
             .invalidItem, "\(ValueEncoder.name(path)): \(what)",
             hint: "Make the property optional, or read the table without a model.")
+    }
+
+    /// The value has the right type, but the property's type does not know it, such as a case that a newer app added.
+    private static func undecodable(_ path: [any CodingKey], _ what: String) -> SyncError {
+        SyncError(
+            .invalidItem, "\(ValueEncoder.name(path)): \(what)",
+            hint: "A newer app may have stored it: leave such rows out with `skippingUndecodable`, or decode the property "
+                + "with a default for values that it does not know.")
     }
 
     private static func missing(_ path: [any CodingKey]) -> SyncError {
@@ -86,6 +94,7 @@ package enum ValueDecoder {
         switch value {
         case .integer(let number): Decimal(number)
         case .double(let number): Decimal(string: "\(number)", locale: nil)
+        case .number(let number): Decimal(string: number.spelling, locale: nil)
         case .string(let text): Decimal(string: text, locale: nil)
         default: nil
         }
@@ -159,6 +168,7 @@ extension Source: SingleValueDecodingContainer {
         switch value {
         case .double(let number): return number
         case .integer(let number): return Double(number)
+        case .number(let number) where number.rounded.isFinite: return number.rounded
         default: throw mismatch(type)
         }
     }
@@ -171,6 +181,9 @@ extension Source: SingleValueDecodingContainer {
             if let exact = Number(exactly: number) { return exact }
         case .double(let number):
             if let exact = Number(exactly: number) { return exact }
+        case .number(let number):
+            if let exact = Number(number.spelling) { return exact }
+            if number.isDouble, let exact = Number(exactly: number.rounded) { return exact }
         default: break
         }
         throw mismatch(type)

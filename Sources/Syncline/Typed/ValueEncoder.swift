@@ -47,12 +47,10 @@ enum ValueEncoder {
     fileprivate static func integer(
         _ number: some BinaryInteger, _ path: @autoclosure () -> [any CodingKey]
     ) throws -> Value {
-        guard let integer = Int64(exactly: number) else {
-            throw SyncError(
-                .invalidItem, "\(name(path())): the integer does not fit 64 bits",
-                hint: "Rows hold integers up to \(Int64.max): store larger ones as a string.")
-        }
-        return .integer(integer)
+        if let integer = Int64(exactly: number) { return .integer(integer) }
+        // A larger one may be what the row has already, which the store decides.
+        guard let value = Value(number: "\(number)") else { throw SyncError(.internalError, "an integer could not be written as a number") }
+        return value
     }
 
     fileprivate static func double(_ number: Double, _ path: [any CodingKey]) throws -> Value {
@@ -71,13 +69,15 @@ enum ValueEncoder {
 }
 
 extension Value {
-    /// Creates the integer or double that prints the same digits as a decimal; nil if there is none.
+    /// Creates the number that prints the same digits as a decimal; nil if it is none.
     init?(_ number: Decimal) {
         let text = "\(number)"
         if let integer = Int64(text) {
             self = .integer(integer)
         } else if let double = Double(text), double.isFinite, Decimal(string: "\(double)", locale: nil) == number {
             self = .double(double)
+        } else if let value = Value(number: text) {
+            self = value
         } else {
             return nil
         }

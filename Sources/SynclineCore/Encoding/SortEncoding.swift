@@ -6,7 +6,9 @@
 //   07 bytes 00 end · 08 array · 09 object
 //
 // Within strings and bytes, a zero is written 00 ff. The end is 00, or 01 if the rest was cut off. A number is the
-// largest double that is not greater; from 2^53 on, the rest is what a 64-bit integer has above it.
+// largest double that is not greater; from 2^53 on, the rest is what a 64-bit integer has above it. From 2^63 on there
+// are few such integers, and a number that no double holds has the rest ffff, then its exponent (4) and its digits 00,
+// inverted if it is negative.
 
 import SynclineGround
 
@@ -32,6 +34,7 @@ extension ByteWriter {
         case .bool(let flag): append(sortOf: flag)
         case .integer(let number): append(sortOf: number)
         case .double(let number): append(sortOf: number)
+        case .number(let number): append(sortOf: number)
         case .date(let date): append(sortOf: date.instant)
         case .string(var text):
             text.withUTF8 { append(sortOf: SortTag.string, UnsafeRawBufferPointer($0), limit: limit) }
@@ -75,6 +78,20 @@ extension ByteWriter {
     }
 
     private mutating func append(sortOf number: Double) { append(sortOf: number, rest: 0) }
+
+    private mutating func append(sortOf number: SpelledNumber) {
+        guard case .digits(let digits) = number.meaning else { return append(sortOf: number.rounded) }
+        var floor = number.rounded
+        if NumberDigits(whole: floor).map({ digits < $0 }) ?? (floor > 0) { floor = floor.nextDown }
+        if NumberDigits(whole: floor) == digits { return append(sortOf: floor) }
+        append(sortOf: floor, rest: SortEncoding.restOfDigits)
+        let start = count
+        let exponent = UInt32(bitPattern: Int32(clamping: digits.exponent)) ^ 1 << 31
+        for shift in [24, 16, 8, 0] as [UInt32] { append(UInt8(truncatingIfNeeded: exponent >> shift)) }
+        for digit in digits.digits { append(digit + 1) }
+        append(0)
+        if digits.isNegative { invert(from: start) }
+    }
 
     private mutating func append(sortOf floor: Double, rest: UInt16) {
         append(SortTag.number)
@@ -123,6 +140,9 @@ extension ByteWriter {
 enum SortEncoding {
     /// Not every whole number from here on is a double.
     fileprivate static let firstWithRest = 0x1p53
+    /// From here on, integers of 64 bits have small rests, if any.
+    fileprivate static let firstWithDigits = 0x1p63
+    fileprivate static let restOfDigits: UInt16 = 0xffff
 }
 
 extension ByteReader {
@@ -156,9 +176,10 @@ extension ByteReader {
         case SortTag.null, SortTag.array, SortTag.object: return nil
         case SortTag.bool: try skip(1)
         case SortTag.number:
-            let bits = try ordered()
-            let magnitude = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits & ~(1 << 63))
-            if magnitude >= SortEncoding.firstWithRest { try skip(2) }
+            let (floor, rest) = try sortedNumber()
+            guard floor.magnitude >= SortEncoding.firstWithDigits, rest == SortEncoding.restOfDigits else { return nil }
+            try skip(4)
+            while try byte() != (floor < 0 ? 0xff : 0) {}
         case SortTag.date: try skip(12)
         case SortTag.string, SortTag.bytes:
             while true {

@@ -4,7 +4,7 @@
 //
 //   00 null · 01 false · 02 true · 03 integer (zigzag) · 04 double (8) · 05 text (length) · 06 date · 07 bytes (length)
 //   08 array (count) · 09 object (count) · 0a uuid text (16) · 0b UUID text (16) · 0c instant text (zigzag ms)
-//   0d hexadecimal text (length in bytes) · 40…7f integer 0…63 · 80…ff text of 0…127 bytes
+//   0d hexadecimal text (length in bytes) · 0e number as it is spelled (length) · 40…7f integer 0…63 · 80…ff text of 0…127 bytes
 //
 // A value has one encoding, so equal bytes are equal values.
 
@@ -25,6 +25,7 @@ enum ValueTag {
     static let upperUUID: UInt8 = 11
     static let instant: UInt8 = 12
     static let hexadecimal: UInt8 = 13
+    static let spelledNumber: UInt8 = 14
     static let smallInteger: UInt8 = 0x40
     static let shortText: UInt8 = 0x80
 }
@@ -50,6 +51,9 @@ extension ByteWriter {
         case .double(let number):
             append(ValueTag.double)
             append(fixed: number.bitPattern)
+        case .number(let number):
+            append(ValueTag.spelledNumber)
+            append(text: number.spelling)
         case .string(let text): append(textValue: text)
         case .date(let date): append(date: date)
         case .bytes(let content):
@@ -157,6 +161,10 @@ extension ByteReader {
         case ValueTag.upperUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: true))
         case ValueTag.instant: return .string(TextForm.text(ofMilliseconds: try zigzag()))
         case ValueTag.hexadecimal: return .string(Hexadecimal.text(of: try counted()))
+        case ValueTag.spelledNumber:
+            // Any other number has an encoding of its own.
+            guard let value = Value(number: try text()), case .number = value else { throw MalformedBytes() }
+            return value
         default: throw MalformedBytes()
         }
     }
@@ -236,7 +244,7 @@ extension ByteReader {
         case ValueTag.null, ValueTag.no, ValueTag.yes: return
         case ValueTag.integer, ValueTag.instant: _ = try varint()
         case ValueTag.double: try skip(8)
-        case ValueTag.text, ValueTag.bytes, ValueTag.hexadecimal: _ = try counted()
+        case ValueTag.text, ValueTag.bytes, ValueTag.hexadecimal, ValueTag.spelledNumber: _ = try counted()
         case ValueTag.lowerUUID, ValueTag.upperUUID: try skip(16)
         case ValueTag.date: _ = try date()
         case ValueTag.array, ValueTag.object:

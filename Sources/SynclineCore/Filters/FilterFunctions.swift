@@ -35,6 +35,7 @@ enum FilterArithmetic {
         switch value {
         case .integer(let number): number == .min ? .null : .integer(-number)
         case .double(let number): .double(-number)
+        case .number(let number): number.negated
         default: .null
         }
     }
@@ -175,6 +176,9 @@ enum FilterFunctions {
 
     private static func rounded(_ function: FilterExpression.Function, _ value: Value) -> Value {
         if case .integer = value { return value }
+        if case .number(let number) = value {
+            return number.isDouble ? rounded(function, .double(number.rounded)) : value
+        }
         guard case .double(let number) = value else { return .null }
         switch function {
         case .floor: return .double(number.rounded(.down))
@@ -189,6 +193,7 @@ extension Value {
         switch self {
         case .integer(let number): Double(number)
         case .double(let number): number
+        case .number(let number): number.rounded.isFinite ? number.rounded : nil
         default: nil
         }
     }

@@ -7,7 +7,7 @@ package enum FilterKind: Hashable, Sendable {
     init?(of value: Value) {
         switch value {
         case .string, .bytes: self = .text
-        case .integer, .double: self = .number
+        case .integer, .double, .number: self = .number
         case .bool: self = .boolean
         case .date: self = .date
         case .null, .array, .object: return nil

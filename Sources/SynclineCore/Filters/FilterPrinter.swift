@@ -101,6 +101,7 @@ struct FilterPrinter {
         case .bool(let flag): return flag ? "true" : "false"
         case .integer(let number): return String(number)
         case .double(let number): return "\(number)"
+        case .number(let number): return number.spelling
         case .string(let text):
             if form != .plain && dialect == .datasync3 { return "cast(\(text),\(form.rawValue))" }
             return text.quoted(by: "'")

@@ -188,9 +188,10 @@ struct FilterScanner {
         guard endOfName() == index else { throw unexpected() }
         skipSpaces()
         if !isReal, let integer = Int64(digits) { return .integer(integer) }
-        if !isReal { throw error("the integer does not fit 64 bits", at: start) }
-        guard let double = Double(digits), double.isFinite else { throw error("the number is too large", at: start) }
-        return .double(double)
+        // The spelling of a double does not matter here.
+        if isReal, let double = Double(digits), double.isFinite { return .double(double) }
+        guard let number = Value(number: digits) else { throw error("the number is too large", at: start) }
+        return number
     }
 
     @discardableResult

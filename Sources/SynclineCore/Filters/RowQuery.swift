@@ -130,7 +130,7 @@ extension Value {
         switch self {
         case .null: 0
         case .bool: 1
-        case .integer, .double: 2
+        case .integer, .double, .number: 2
         case .date: 3
         case .string: 4
         case .bytes: 5

@@ -56,7 +56,7 @@ struct ColumnCondition {
     func appendPlace(_ index: TableIndex, to key: inout [UInt8]) -> Bool {
         guard case .compare(.equal, let value) = test else { return false }
         switch value {
-        case .bool, .integer, .double, .bytes: break
+        case .bool, .integer, .double, .number, .bytes: break
         // A string also compares with dates, as an instant.
         case .string(let text): if Timestamp(text) != nil { return false }
         case .null, .date, .array, .object: return false
@@ -101,7 +101,7 @@ struct ColumnCondition {
                 return [IndexInterval(from: [SortTag.null + 1], to: [IndexInterval.highest], isExact: true)]
             default: return []
             }
-        case .bool, .integer, .double, .bytes: return interval(comparison, value, index).map { [$0] }
+        case .bool, .integer, .double, .number, .bytes: return interval(comparison, value, index).map { [$0] }
         case .string(let text):
             // A string also compares with dates, as an instant.
             guard let date = Timestamp(text) else { return interval(comparison, value, index).map { [$0] } }

@@ -57,7 +57,7 @@ private enum EntryForm {
             // A zero within is written in two bytes.
             case .string(let text): text.utf8.count <= IndexKey.textLimit && !text.utf8.contains(0) ? .key : .row
             case .bytes(let content): content.count <= IndexKey.textLimit && !content.contains(0) ? .key : .row
-            case .array, .object: .row
+            case .number, .array, .object: .row
             }
     }
 

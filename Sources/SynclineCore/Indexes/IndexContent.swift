@@ -23,8 +23,10 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
     package static let numericString = IndexContent(rawValue: 1 << 7)
     /// Strings or bytes that were cut off.
     package static let cut = IndexContent(rawValue: 1 << 8)
+    /// Numbers that no double holds.
+    package static let wideNumber = IndexContent(rawValue: 1 << 9)
     /// Any values.
-    package static let unknown = IndexContent(rawValue: 1 << 9 - 1)
+    package static let unknown = IndexContent(rawValue: 1 << 10 - 1)
 
     /// Whether there is nothing but strings and null.
     package var hasStringsOnly: Bool { isDisjoint(with: [.bool, .number, .date, .bytes, .structure]) }
@@ -56,6 +58,11 @@ extension StateReader {
             content.insert(IndexContent(kind))
         }
         if content.contains(.date) { content.insert(.fineDate) }
+        if content.contains(.number), let edges = IndexContent.wideEdges(index) {
+            let isBelow = try has(from: [SortTag.number], to: edges.low)
+            let isAbove = try has(from: edges.high, to: [SortTag.number + 1])
+            if isBelow || isAbove { content.insert(.wideNumber) }
+        }
         if !content.isDisjoint(with: [.string, .bytes]) { content.insert(.cut) }
         let (first, last) = IndexContent.numericBeginnings
         if try has(from: [SortTag.string, first], to: [SortTag.string, last + 1]) { content.insert(.numericString) }
@@ -91,6 +98,14 @@ extension IndexContent {
     /// Strings that look like numbers begin with a space, a sign, a point or a digit.
     static let numericBeginnings = (first: UInt8(ascii: "\t"), last: UInt8(ascii: "9"))
 
+    /// The places of the numbers beyond which an index may have numbers that no double holds.
+    fileprivate static func wideEdges(_ index: TableIndex) -> (low: [UInt8], high: [UInt8])? {
+        guard let low = index.place(of: .double(-0x1p63)), let high = index.place(of: .double(0x1p63)) else {
+            return nil
+        }
+        return (low.bytes, high.bytes)
+    }
+
     /// Adds the value of a place, and steps over it.
     fileprivate mutating func add(
         _ reader: inout ByteReader, _ index: TableIndex, _ isNumber: (UnsafeRawBufferPointer) -> Bool
@@ -107,7 +122,9 @@ extension IndexContent {
             if place.suffix(4).reduce(0, { $0 << 8 | UInt32($1) }) % 1_000_000 != 0 { insert(.fineDate) }
         case .string:
             if isCut || isNumber(Bytes(rebasing: place[1..<place.count - 2])) { insert(.numericString) }
-        case .bool, .number, .bytes, .structure: break
+        // Its digits follow.
+        case .number: if index.number != nil, place.count > 11 { insert(.wideNumber) }
+        case .bool, .bytes, .structure: break
         }
     }
 }

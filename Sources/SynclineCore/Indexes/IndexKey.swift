@@ -65,6 +65,7 @@ extension TableIndex {
         case .bytes(let content): content.count <= textLimit
         case .integer(let number) where self.number == nil: number.magnitude < 1 << 53
         case .double(let number) where self.number == nil: number.magnitude < 0x1p53
+        case .number: number != nil
         default: true
         }
     }
@@ -96,6 +97,7 @@ extension ByteWriter {
             append(flag ? 1 : 0)
         case .integer(let number): append(olderNumber: Double(number))
         case .double(let number): append(olderNumber: number)
+        case .number(let number): append(olderNumber: number.rounded)
         case .string(let text):
             append(SortTag.string)
             Array(text.utf8.prefix(IndexKey.olderTextLimit)).withBytes { append(escaped: $0) }

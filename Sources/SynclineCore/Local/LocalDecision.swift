@@ -35,7 +35,7 @@ package enum LocalDecision {
     /// counts only if the server may have more columns.
     private static func isChange(_ member: Value.Member, in visible: Row, isWhole: Bool) -> Bool {
         guard let current = visible[member.name] else { return !(isWhole && member.value.isNull) }
-        return !current.means(member.value)
+        return !current.stays(under: member.value)
     }
 
     private static func refusal(_ refusal: ChangeRefusal, _ table: String, _ id: String) -> SyncError {

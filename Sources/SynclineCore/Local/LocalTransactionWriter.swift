@@ -88,6 +88,7 @@ package struct LocalTransactionWriter {
         }
         let id = item.id ?? newID()
         try Item.check(id: id)
+        if item.hasWideNumbers { try item.checkWideNumbers(over: entry(table, id)?.visible) }
         try change(kind, table, id, item.columns)
         let found: StoredRow?
         do throws(StateError) {

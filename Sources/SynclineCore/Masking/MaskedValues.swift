@@ -27,7 +27,7 @@ package struct MaskedValues: Sendable {
     package mutating func add(_ value: Value) {
         switch value {
         case .null, .bool, .array, .object: break
-        case .integer, .double: numbers.insert(value)
+        case .integer, .double, .number: numbers.insert(value)
         case .date(let date): instants.insert(date.instant)
         case .bytes(let bytes): blobs.insert(bytes)
         case .string(let text):
@@ -75,7 +75,8 @@ package struct MaskedValues: Sendable {
         switch value {
         case .null, .bool, .array, .object: value
         case .integer: .integer(Int64(ranks.numbers[value] ?? 0))
-        case .double(let number): .double(mask(number))
+        case .double(let number): .double(mask(number, value))
+        case .number(let number): .double(mask(number.rounded, value))
         case .date(let date): .date(mask(date))
         case .bytes(let bytes): .bytes(blob(of: bytes))
         case .string(let text): .string(mask(text))
@@ -89,8 +90,8 @@ package struct MaskedValues: Sendable {
     }
 
     /// A number with a fraction keeps one, so that it is read as the same kind.
-    private func mask(_ number: Double) -> Double {
-        let rank = Double(ranks.numbers[.double(number)] ?? 0)
+    private func mask(_ number: Double, _ value: Value) -> Double {
+        let rank = Double(ranks.numbers[value] ?? 0)
         return number == number.rounded() ? rank : rank + 0.5
     }
 

@@ -41,6 +41,7 @@ extension Masking {
             return mask(.literal(.integer(-number)), table, at: place)
         case .negate(.literal(.double(let number), _)):
             return mask(.literal(.double(-number)), table, at: place)
+        case .negate(.literal(.number(let number), _)): return mask(.literal(number.negated), table, at: place)
         default: return mask(side, table)
         }
     }

@@ -15,16 +15,20 @@ struct NumberSum {
     mutating func change(_ value: Value, isAdded: Bool) {
         switch value {
         case .integer(let number): isAdded ? add(number) : remove(number)
-        case .double(let number):
-            doubles += isAdded ? 1 : -1
-            if number.isFinite {
-                fractions.add(isAdded ? number : -number)
-            } else {
-                infinite += isAdded ? 1 : -1
-            }
+        case .double(let number): change(number, isAdded: isAdded)
+        case .number(let number): change(number.rounded, isAdded: isAdded)
         default: return
         }
         count += isAdded ? 1 : -1
+    }
+
+    private mutating func change(_ number: Double, isAdded: Bool) {
+        doubles += isAdded ? 1 : -1
+        if number.isFinite {
+            fractions.add(isAdded ? number : -number)
+        } else {
+            infinite += isAdded ? 1 : -1
+        }
     }
 
     private mutating func add(_ number: Int64) {

@@ -134,6 +134,7 @@ extension Value {
     fileprivate var canonical: Value {
         switch self {
         case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
+        case .number(let number) where number.isDouble: Value.double(number.rounded).canonical
         case .date(let date): .date(Timestamp(date.instant, decimals: 9))
         default: self
         }

@@ -5,6 +5,8 @@ package struct Item: Hashable, Sendable {
     /// Nil if the engine chooses the id.
     package var id: String?
     package var columns: Row
+    /// Whether a column has a number that no integer and no double holds, which only a server may have given to a row.
+    package private(set) var hasWideNumbers = false
 
     /// Columns set by the server: values for them from an app are ignored.
     package static let systemColumns: Set<String> = ["createdAt", "updatedAt", "version", "deleted"]
@@ -39,6 +41,7 @@ package struct Item: Hashable, Sendable {
         for member in members where member.name != "id" && !Item.systemColumns.contains(member.name) {
             try Item.check(column: member.name)
             try Item.check(member.value, column: member.name, depth: 0)
+            if member.value.isWide { hasWideNumbers = true }
             builder.set(member.name, member.value)
         }
         columns = builder.row
@@ -114,13 +117,36 @@ package struct Item: Hashable, Sendable {
     }
 }
 
+extension Item {
+    /// Throws if it sets a number that no integer and no double holds, unless the row has it already.
+    package func checkWideNumbers(over row: Row?) throws(SyncError) {
+        guard hasWideNumbers else { return }
+        for member in columns.members where member.value.isWide {
+            if row?[member.name]?.stays(under: member.value) == true { continue }
+            throw SyncError(
+                .invalidItem, "column \"\(member.name)\" holds a number that fits neither 64 bits nor a double",
+                hint: "Store it as a string, or round it.")
+        }
+    }
+}
+
 extension Value {
+    /// Whether it is, or contains, a number that no integer and no double holds.
+    fileprivate var isWide: Bool {
+        switch self {
+        case .number(let number): !number.isDouble
+        case .array(let elements): elements.contains(where: \.isWide)
+        case .object(let members): members.contains { $0.value.isWide }
+        default: false
+        }
+    }
+
     /// The name of the value's kind, for messages.
     package var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
-        case .integer, .double: "a number"
+        case .integer, .double, .number: "a number"
         case .string: "a string"
         case .date: "a date"
         case .bytes: "bytes"

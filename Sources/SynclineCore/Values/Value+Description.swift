@@ -14,6 +14,7 @@ extension Value: CustomStringConvertible, CustomDebugStringConvertible {
         case .bool(let flag): "\(flag)"
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
+        case .number(let number): number.spelling
         case .string(let text): text.debugDescription
         case .date(let date): "\"\(date)\""
         case .bytes(let bytes): "<\(bytes.count) bytes>"

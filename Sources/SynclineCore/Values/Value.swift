@@ -1,5 +1,5 @@
-// The value of a column. Values are kept exactly: all 64 bits of integers, the original form of dates, and the order
-// in nested arrays and objects.
+// The value of a column. Values are kept exactly: all digits of numbers, the original form of dates, and the order in
+// nested arrays and objects.
 
 /// A value of a row.
 public enum Value: Hashable, Sendable {
@@ -11,6 +11,9 @@ public enum Value: Hashable, Sendable {
     case integer(Int64)
     /// A floating-point number. Never NaN or infinite: those are refused when rows are stored.
     case double(Double)
+    /// A number with another spelling, or with more digits, than integers and doubles have. Never one that is spelled
+    /// as its integer or double is.
+    case number(SpelledNumber)
     /// A string.
     case string(String)
     /// An instant, with its original form.
@@ -70,10 +73,33 @@ extension Value {
         }
     }
 
-    /// Returns whether two values are equal, regardless of the order of the members of objects.
+    /// Returns whether to write a value over this one changes nothing: they are equivalent. But an integer and a number
+    /// with a point are two values; and a double changes nothing over digits that round to it.
+    package func stays(under new: Value) -> Bool {
+        switch (self, new) {
+        case (.integer, .double), (.double, .integer), (.integer, .number), (.number, .integer): false
+        case (.number(let number), .double(let new)): number.rounded == new
+        case (.double(let number), .number(let new)): number == new.rounded
+        case (.number(let number), .number(let new)):
+            number.meaning == new.meaning || new.isDouble && number.rounded == new.rounded
+        case (.array(let elements), .array(let new)):
+            elements.count == new.count && zip(elements, new).allSatisfy { $0.stays(under: $1) }
+        case (.object(let members), .object(let new)):
+            (members + new).allSatisfy { member in
+                (members[member: member.name] ?? .null).stays(under: new[member: member.name] ?? .null)
+            }
+        default: means(new)
+        }
+    }
+
+    /// Returns whether two values are equal, regardless of the order of the members of objects and of the spelling of
+    /// numbers.
     package func isSame(as other: Value) -> Bool {
         if self == other { return true }
         switch (self, other) {
+        case (.number(let number), .double(let other)), (.double(let other), .number(let number)):
+            return number.meaning == .double(other)
+        case (.number(let left), .number(let right)): return left.meaning == right.meaning
         case (.array(let left), .array(let right)):
             return left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
         case (.object(let left), .object(let right)):
@@ -105,6 +131,8 @@ extension Value {
         case (.double(let left), .double(let right)): order(left, right)
         case (.integer(let left), .double(let right)): order(left, right)
         case (.double(let left), .integer(let right)): order(right, left).reversed
+        case (.number(let left), _): left.isDouble ? compare(.double(left.rounded), right) : order(left, right)
+        case (_, .number(let right)): compare(.number(right), left).reversed
         case (.string(let left), .string(let right)): order(left.unicodeScalars, right.unicodeScalars)
         case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
         case (.bytes(let left), .bytes(let right)): order(left, right)
@@ -114,6 +142,26 @@ extension Value {
         case (.string(let left), .date(let right)):
             Timestamp(left).map { order($0.instant, right.instant) } ?? .none
         default: .none
+        }
+    }
+
+    /// Compares a number that no integer and no double holds with another value.
+    private static func order(_ left: SpelledNumber, _ right: Value) -> Order {
+        guard case .digits(let digits) = left.meaning else { return .none }
+        switch right {
+        case .integer(let number): return order(digits, NumberDigits(number))
+        case .number(let number):
+            if case .digits(let other) = number.meaning { return order(digits, other) }
+            return order(left, .double(number.rounded))
+        case .double(let number):
+            if let other = NumberDigits(whole: number) { return order(digits, other) }
+            // Any fraction is nearer to zero.
+            return number.isNaN
+                ? .none
+                : number.isInfinite
+                    ? (number > 0 ? .less : .greater)
+                    : digits.isNegative ? .less : .greater
+        default: return .none
         }
     }
 

@@ -69,7 +69,7 @@ enum ForeignValue {
 
     private static func number(_ raw: Value) -> Value? {
         switch raw {
-        case .integer: return raw
+        case .integer, .number: return raw
         case .double(let number): return number.isFinite ? raw : nil
         case .string(let text):
             if let number = Int64(text) { return .integer(number) }
@@ -110,7 +110,7 @@ enum ForeignValue {
     private static let millisecondsTo2001 = 978_307_200_000.0
 
     private static func date(_ raw: Value, _ dates: ForeignDates) -> Timestamp? {
-        switch (dates, raw) {
+        switch (dates, raw.unspelled) {
         case (.secondsSince2001, .double(let seconds)): timestamp(milliseconds: seconds * 1000 + millisecondsTo2001)
         case (.secondsSince2001, .integer(let seconds)):
             timestamp(milliseconds: Double(seconds) * 1000 + millisecondsTo2001)

@@ -60,7 +60,7 @@ struct ColumnRange {
             number >= lower?.number?.rounded ?? number && number <= upper?.number?.rounded ?? number
         }
         return flags.map { flag, _ in Part(kind: .bool, first: .bool(flag), last: .bool(flag)) }
-            + [Part(kind: .number, first: lower?.number?.value, last: upper?.number?.value)]
+            + [Part(kind: .number, first: lower?.number?.widened(.down), last: upper?.number?.widened(.up))]
     }
 
     private func strings(_ content: IndexContent) -> [Part] {

@@ -22,6 +22,12 @@ enum Operand: Hashable {
             }
         }
 
+        /// The end of a range that has all numbers that this one may be in SQL: digits that no double holds are rounded.
+        func widened(_ direction: FloatingPointRoundingRule) -> Value {
+            guard case .double(let number) = self, number.magnitude >= 0x1p63 else { return value }
+            return .double(direction == .up ? number.nextUp : number.nextDown)
+        }
+
         /// Rounded, which keeps the order.
         var rounded: Double {
             switch self {

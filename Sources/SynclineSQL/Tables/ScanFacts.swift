@@ -159,7 +159,7 @@ struct IndexFacts: Hashable {
 
     /// Assumes that its columns have nothing that is not known.
     fileprivate mutating func takeTheBest() {
-        content = content.map { $0 == .unknown ? [] : $0.subtracting([.fineDate, .numericString, .cut]) }
+        content = content.map { $0 == .unknown ? [] : $0.subtracting([.fineDate, .wideNumber, .numericString, .cut]) }
     }
 
     /// Whether rows may have values that their entries' keys do not have.
@@ -189,15 +189,15 @@ struct IndexFacts: Hashable {
 extension IndexContent {
     /// Whether all values that equal one value in SQL are at one place of the index.
     fileprivate var hasOnePlace: Bool {
-        isDisjoint(with: [.bytes, .structure, .fineDate, .numericString]) && !isSuperset(of: [.bool, .number])
-            && !isSuperset(of: [.date, .string])
+        isDisjoint(with: [.bytes, .structure, .fineDate, .wideNumber, .numericString])
+            && !isSuperset(of: [.bool, .number]) && !isSuperset(of: [.date, .string])
     }
 
     /// Whether the values are in SQL's order. Dates that are the same in SQL may have different places, which only does
     /// not matter if nothing is sorted within them.
     fileprivate func isSorted(isLast: Bool) -> Bool {
         isDisjoint(with: [.structure, .cut]) && !isSuperset(of: [.bool, .number]) && !isSuperset(of: [.date, .string])
-            && (isLast || !contains(.fineDate))
+            && (isLast || isDisjoint(with: [.fineDate, .wideNumber]))
     }
 }
 

@@ -23,6 +23,7 @@ extension ValueSink {
         case .bool(let flag): integer(flag ? 1 : 0)
         case .integer(let number): integer(number)
         case .double(let number): double(number)
+        case .number(let number): double(number.rounded)
         case .string(let string): write(text: string)
         case .date(let date): date.sqlForm.withText { text($0) }
         case .bytes(let bytes): bytes.withUnsafeBytes { blob($0) }

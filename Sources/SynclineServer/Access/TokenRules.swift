@@ -81,7 +81,7 @@ extension TokenRules {
     }
 
     private static func number(_ value: Value) -> Double? {
-        switch value {
+        switch value.unspelled {
         case .integer(let number): Double(number)
         case .double(let number): number
         default: nil

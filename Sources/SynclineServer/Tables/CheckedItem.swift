@@ -10,7 +10,7 @@ extension ColumnType {
         switch value {
         case .null: return nil
         case .bool: self = .boolean
-        case .integer, .double: self = .number
+        case .integer, .double, .number: self = .number
         case .string, .bytes: self = .string
         case .date: self = .date
         case .array, .object: self = .json
@@ -22,6 +22,8 @@ extension ColumnType {
         switch (self, value) {
         case (_, .null), (.boolean, .bool), (.number, .integer): return value
         case (.number, .double(let number)): return .double(number == 0 ? 0 : number)
+        case (.number, .number(let number)) where number.rounded.isFinite:
+            return .double(number.rounded == 0 ? 0 : number.rounded)
         case (.string, .string(let text)):
             try ColumnType.check(text, column)
             return value

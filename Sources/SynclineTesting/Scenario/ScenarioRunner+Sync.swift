@@ -71,7 +71,7 @@ extension ScenarioRunner {
         settings.pageSize = number(value, "pageSize")
         settings.reconciles = value[member: "reconcile"] == .bool(true)
         settings.pushesFirst = value[member: "noPush"] != .bool(true)
-        switch value[member: "overlap"] {
+        switch value[member: "overlap"]?.unspelled {
         case .integer(let seconds)?: settings.overlap = .seconds(seconds)
         case .double(let seconds)?: settings.overlap = .seconds(seconds)
         default: break

@@ -9,7 +9,6 @@ extension [UInt8] {
     ) throws(JSONError) -> Result {
         try withBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in
             var scanner = JSONScanner(bytes)
-            scanner.roundsIntegers = true
             if bytes.starts(with: [0xef, 0xbb, 0xbf]) { scanner.offset = 3 }
             return try body(&scanner)
         }

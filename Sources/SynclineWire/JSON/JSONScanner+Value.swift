@@ -74,11 +74,8 @@ extension JSONScanner {
     private mutating func numberValue() throws(JSONError) -> Value {
         let start = offset
         let (text, isInteger) = try number()
-        let digits = String(decoding: text, as: UTF8.self)
-        if isInteger, let integer = Int64(digits) { return .integer(integer) }
-        if isInteger && !roundsIntegers { throw error(.numberOutOfRange, at: start) }
-        guard let double = Double(digits), double.isFinite else { throw error(.numberOutOfRange, at: start) }
-        return .double(double)
+        guard let value = Value(number: text, isInteger: isInteger) else { throw error(.numberOutOfRange, at: start) }
+        return value
     }
 }
 

@@ -1,5 +1,5 @@
 // Reads JSON from bytes, one token after another, and builds nothing that is not requested. Strict: RFC 8259 and
-// valid UTF-8 only. Integers keep all 64 bits; a number that is not a finite double is an error.
+// valid UTF-8 only. Numbers keep all their digits; one whose exponent has ten digits or more is an error.
 
 import SynclineGround
 
@@ -12,7 +12,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case invalidEscape
         case controlCharacter
         case invalidNumber
-        /// A number that is neither a 64-bit integer nor a finite double.
+        /// A number beyond what can be compared.
         case numberOutOfRange
         case tooDeep
         case trailingBytes
@@ -41,7 +41,7 @@ extension JSONError.Reason {
         case .invalidEscape: "an escape in a string is invalid"
         case .controlCharacter: "a string contains a control character"
         case .invalidNumber: "a number is malformed"
-        case .numberOutOfRange: "a number does not fit 64 bits"
+        case .numberOutOfRange: "a number has an exponent of ten digits or more"
         case .tooDeep: "the value nests deeper than \(JSONScanner.depthLimit)"
         case .trailingBytes: "there is something after the value"
         case .wrongShape(let what): what
@@ -62,8 +62,6 @@ package struct JSONScanner {
     let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
     package internal(set) var offset = 0
-    /// Whether an integer beyond 64 bits is read as the nearest double; otherwise it is an error.
-    var roundsIntegers = false
     /// Whether two members with the same name are an error; otherwise the last one counts.
     var refusesDuplicates = false
 

@@ -1,5 +1,5 @@
-// Writes values as JSON. Integers keep all digits, doubles have the shortest form that reads back the same, dates
-// keep their original form, and bytes are base64. Rows are written directly from their encoding.
+// Writes values as JSON. Integers keep all digits, doubles have the shortest form that reads back the same, other
+// numbers and dates keep their original form, and bytes are base64. Rows are written directly from their encoding.
 
 package import SynclineCore
 import SynclineGround
@@ -28,6 +28,7 @@ package struct JSONWriter {
         case .integer(let number): raw(String(number))
         // JSON has no other numbers. A damaged log may have them.
         case .double(let number): raw(number.isFinite ? "\(number)" : "null")
+        case .number(let number): raw(number.spelling)
         case .string(let text): write(string: text)
         case .date(let date): date.withText { write(utf8: $0) }
         case .bytes(let content): write(string: Base64.encode(content))

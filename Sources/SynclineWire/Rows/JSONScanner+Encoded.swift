@@ -42,7 +42,7 @@ extension JSONScanner {
     private mutating func encodeNumber(into writer: inout ByteWriter) throws(JSONError) {
         let start = offset
         let (text, isInteger) = try number()
-        if isInteger, let integer = JSONScanner.integer(text) {
+        if isInteger, let integer = JSONScanner.integer(text), integer != 0 || text.count == 1 {
             writer.append(integer: integer)
             return
         }

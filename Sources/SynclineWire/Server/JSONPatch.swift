@@ -314,7 +314,7 @@ extension Value {
 
     /// Returns whether two values are the same JSON: numbers by value, members in any order.
     fileprivate func isSame(as other: Value) -> Bool {
-        switch (self, other) {
+        switch (unspelled, other.unspelled) {
         case (.integer(let a), .double(let b)), (.double(let b), .integer(let a)):
             return Int64(exactly: b) == a
         case (.array(let a), .array(let b)):
@@ -324,7 +324,7 @@ extension Value {
             guard a.count == b.count else { return false }
             let others = Dictionary(b.map { ($0.name, $0.value) }) { $1 }
             return a.allSatisfy { others[$0.name]?.isSame(as: $0.value) ?? false }
-        default: return self == other
+        case (let a, let b): return a == b
         }
     }
 }

@@ -41,6 +41,11 @@ import Testing
             -.infinity, .leastNonzeroMagnitude,
         ].map { .double($0) }
         + [
+            "1.50", "-0", "1e3", "9223372036854775808", "9223372036854775809", "-9223372036854775809", "1E400", "2e400",
+            "18446744073709551615", "18446744073709551616", "18446744073709551617", "-18446744073709551617", "-1e400",
+            "-2e400", "1e308", "12345678901234567890123", "12345678901234567890124", "1e999999999", "-1e999999999",
+        ].compactMap { Value(number: $0) }
+        + [
             "", "\0", "\0\0", "\0a", "a", "a\0", "a\0b", "a\u{1}", "b", "é", "e\u{301}", "\u{ffff}", "\u{1f600}",
             "2026-05-19T21:30:00.123Z", "2026-05-19T21:30:00.124Z", "3d5b8d6e-3f64-4e0c-9d56-8a5b3bd0a1f2",
             "3D5B8D6E-3F64-4E0C-9D56-8A5B3BD0A1F2", "0123456789abcdef", String(repeating: "long", count: 100),
@@ -61,6 +66,31 @@ import Testing
                 let reversed = Self.order(other, inverted)
                 #expect(reversed == (order == .none ? .equal : order), "\(left) and \(right), descending")
                 if one != two { #expect(!one.starts(with: two), "\(left) begins with \(right)") }
+            }
+        }
+    }
+
+    @Test func `numbers of all sizes and spellings compare by their digits, and so do their bytes`() throws {
+        var chance = Chance(seed: 5)
+        var numbers = (0..<300).map { _ in chance.once(in: 3) ? Value.double(chance.double()) : chance.spelled() }
+        numbers += (0..<100).map { _ in .integer(chance.integer()) }
+        // Neighbours of some.
+        for value in numbers {
+            guard case .number(let number) = value, !number.isDouble, number.rounded.isFinite else { continue }
+            numbers += [.double(number.rounded), .double(number.rounded.nextUp), .double(number.rounded.nextDown)]
+        }
+        for left in numbers {
+            let one = Self.bytes(left)
+            let length = (one + [7]).withUnsafeBytes { bytes -> Int in
+                var reader = ByteReader(bytes)
+                _ = try? reader.skipSortValue()
+                return reader.offset
+            }
+            try #require(length == one.count, "\(left)")
+            for right in numbers {
+                let order = Value.compare(left, right)
+                try #require(order != .none && Value.compare(right, left) == order.reversed, "\(left) and \(right)")
+                try #require(Self.order(one, Self.bytes(right)) == order, "\(left) and \(right)")
             }
         }
     }

@@ -14,7 +14,8 @@ import Testing
     private func column(_ values: [Value]) -> MaskedValues {
         var column = MaskedValues()
         for value in values { column.add(value) }
-        column.close { bytes in bytes.map { String($0, radix: 16) }.joined(separator: "-") }
+        // No other string looks like this.
+        column.close { bytes in "bytes " + bytes.map { String($0, radix: 16) }.joined(separator: "-") }
         return column
     }
 
@@ -23,7 +24,7 @@ import Testing
         case .null: 0
         case .bool: 1
         case .integer: 2
-        case .double: 3
+        case .double, .number: 3
         case .string(let text): Timestamp(text) == nil ? 4 : 5
         case .date: 6
         case .bytes: 7

@@ -11,7 +11,7 @@ extension Chance {
         case 0: .null
         case 1: .bool(once(in: 2))
         case 2: .integer(integer())
-        case 3: .double(double())
+        case 3: once(in: 3) ? spelled() : .double(double())
         case 4, 5, 6: .string(text())
         case 7: .date(date())
         case 8: .bytes(bytes(below(40)))
@@ -36,6 +36,24 @@ extension Chance {
             let number = Double(bitPattern: next())
             return number.isFinite ? number : 1
         }
+    }
+
+    /// Numbers in other spellings, and numbers that no integer and no double holds.
+    mutating func spelled() -> Value {
+        let wide = [
+            "18446744073709551615", "9223372036854775808", "-9223372036854775809", "-18446744073709551616", "1E400",
+            "-1e400", "1e309",
+            "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649",
+        ]
+        let others = ["1.50", "1e3", "-0", "0.0e5", "1E-400", "12345678901234567890.12", "0.12345678901234567890123"]
+        let spelling =
+            switch below(4) {
+            case 0: pick(wide)
+            case 1: pick(others)
+            case 2: (once(in: 2) ? "-" : "") + "1" + digits(19 + below(300), "0123456789")
+            default: "\(integer()).\(digits(1 + below(25), "0123456789"))" + (once(in: 3) ? "e\(below(600) - 300)" : "")
+            }
+        return Value(number: spelling) ?? .null
     }
 
     mutating func bytes(_ count: Int) -> [UInt8] {

@@ -11,7 +11,7 @@ extension JSONValue {
             case .null: .null
             case .bool(let flag): .boolean(flag)
             case .integer(let number): .number(number)
-            case .double: .numeral(value.json)
+            case .double, .number: .numeral(value.json)
             // Strings that need no escapes, in quotes.
             case .date, .bytes: .string(String(value.json.dropFirst().dropLast()))
             case .string(let text): .string(text)

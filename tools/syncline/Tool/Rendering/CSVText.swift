@@ -66,6 +66,7 @@ enum CSVText {
         switch try? Value(json: text.utf8) {
         case .some(.integer(let number)): .integer(number)
         case .some(.double(let number)): .double(number)
+        case .some(.number(let number)): .number(number)
         case .some(.bool(let truth)): .bool(truth)
         default: nil
         }

@@ -11,7 +11,7 @@ enum SQLText {
         switch value {
         case .null: return "NULL"
         case .bool(let flag): return flag ? "1" : "0"
-        case .integer, .double: return JSONValue(value).text
+        case .integer, .double, .number: return JSONValue(value).text
         default:
             let text = RowText.text(value)
             // What would end a statement early, or command a terminal, is written in digits.

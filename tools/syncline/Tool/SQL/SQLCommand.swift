@@ -66,16 +66,13 @@ enum SQLCommand {
 
     /// A value from the command line: JSON, or else a string.
     private static func value(_ text: String) throws(ToolError) -> Value {
-        do throws(JSONError) {
-            return try Value(json: text.utf8)
-        } catch {
-            let isNumeral = text.allSatisfy { "0123456789+-.eE".contains($0) }
-            guard error.reason == .numberOutOfRange, isNumeral || "[{".contains(text.first ?? " ") else {
-                return .string(text)
-            }
+        let value: Value
+        do throws(JSONError) { value = try Value(json: text.utf8) } catch { return .string(text) }
+        if case .number(let number) = value, !number.isDouble {
             throw .usage(
                 "the value \(escaped(text)) has a number that does not fit 64 bits",
                 hint: "Write it in double quotes for a string, or with a decimal point for a rounded number.")
         }
+        return value.unspelled
     }
 }

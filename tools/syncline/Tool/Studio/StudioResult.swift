@@ -43,6 +43,7 @@ struct StudioResult {
             switch value {
             // A browser rounds larger integers.
             case .integer(let number) where number.magnitude > 1 << 53: .string("\(number)")
+            case .number(let number): .string(number.spelling)
             case .string, .bytes, .date: .string(RowText.text(value))
             default: JSONValue(value)
             }
