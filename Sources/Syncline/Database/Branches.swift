@@ -66,6 +66,15 @@ package enum Branches {
 }
 
 extension SyncDatabase {
+    /// Throws if the store has branches: they keep rows as they were, which could not be compared with other ones.
+    func checkNoBranches(because reason: String) throws(SyncError) {
+        let names = try Branches.names(storage)
+        if names.isEmpty { return }
+        throw SyncError(
+            .invalidConfiguration, "\(reason), and the store has branches: \(names.joined(separator: ", "))",
+            hint: "Nothing was changed. Land or drop them first: `syncline branch land NAME`.")
+    }
+
     /// Makes the changes of a branch here, in one transaction.
     /// - Parameter over: Whether rows that are others by now are changed, too.
     /// - Returns: The transaction's event, nil if nothing was to be changed, and the changes.

@@ -8,14 +8,15 @@ extension SyncDatabase {
     /// back.
     func setIDs(_ value: Value?) async throws(SyncError) {
         let words = [IDComparison.exact: "exact", .ignoreCase: "ignore-case"]
-        let known = try mapErrors { () throws(StateError) in try reader.idComparison }
+        let known = try read { reader throws(StateError) in try reader.idComparison }
         if value == words[known].map({ .string($0) }) { return }
         guard value == .string("ignore-case") else {
             throw SyncError(
                 .invalidConfiguration, "the comparison of ids can only be changed from `exact` to `ignore-case`",
                 hint: "Create another store, and import the rows.")
         }
-        try checkNoBranches()
+        try reader.checkNotBranch()
+        try checkNoBranches(because: "the ids of all rows would change")
         // The requests of a push that runs name rows as they were.
         guard await syncLock.lock() else { throw SyncError(of: .cancelled) }
         defer { syncLock.unlock() }
@@ -29,18 +30,5 @@ extension SyncDatabase {
             for table in try mapErrors({ () throws(StateError) in try engine.reader.tables() }) { engine.touch(table) }
             try engine.record(.configured(name: SettingName.ids, value: value))
         }
-    }
-
-    /// Throws if there are branches, which have keys of their own, or if this is one.
-    private func checkNoBranches() throws(SyncError) {
-        if try mapErrors({ () throws(StateError) in try reader.branchPoint }) != nil {
-            throw SyncError(
-                .invalidConfiguration, "this is a branch of a store", hint: "Change the setting of the store itself.")
-        }
-        let names = try Branches.names(storage)
-        if names.isEmpty { return }
-        throw SyncError(
-            .invalidConfiguration, "the store has branches: \(names.joined(separator: ", "))",
-            hint: "Land or drop them first.")
     }
 }

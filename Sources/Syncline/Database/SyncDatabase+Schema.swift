@@ -11,21 +11,11 @@ extension SyncDatabase {
     func open(with schema: SyncSchema) async throws(SyncError) {
         // Most openings change nothing and need no commit.
         guard let change = try SchemaChange(opening: declaration, with: schema) else { return }
-        if change.rewritesRows(of: declaration) { try checkNoBranches() }
+        if change.rewritesRows(of: declaration) { try checkNoBranches(because: "the schema changes existing rows") }
         try await perform(.durable) { engine throws(SyncError) in
             guard let change = try SchemaChange(opening: engine.projector.declaration, with: schema) else { return }
             try engine.record(change)
         }
-    }
-
-    /// A branch keeps the schema that it began with, so its changes could not be compared with migrated rows.
-    private func checkNoBranches() throws(SyncError) {
-        let names = try Branches.names(storage)
-        if names.isEmpty { return }
-        throw SyncError(
-            .invalidConfiguration,
-            "the schema changes existing rows, and the store has branches: \(names.joined(separator: ", "))",
-            hint: "Nothing was changed. Land or drop them first: `syncline branch land NAME`.")
     }
 
     /// Makes the store refuse all tables except these, as a strict schema does; nil allows all tables again.

@@ -200,7 +200,7 @@ extension SyncDatabase {
     /// readable or deleted, or its table is purged.
     @concurrent
     public func unreadableRows() async throws(SyncError) -> [UnreadableRow] {
-        try mapErrors { () throws(StateError) in try reader.unreadableRows() }
+        try read { reader throws(StateError) in try reader.unreadableRows() }
     }
 
     /// Decides a conflict or a parked operation.
