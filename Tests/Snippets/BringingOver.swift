@@ -84,7 +84,7 @@ enum BringingOver {
 
         let settings = SyncSettings(tables: ["todoitem"], push: PushSettings(policy: policy))
         let report = try await database.sync(settings)
-        expect(report.reason == nil)
+        expect(report.pulls.allSatisfy { $0.report.reason == nil })
         return (server.rows(of: "todoitem"), try await database.conflicts().count)
     }
 

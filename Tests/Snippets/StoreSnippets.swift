@@ -140,7 +140,7 @@ enum StoreSnippets {
 struct Session: CredentialProvider {
     let backend: Backend
 
-    func token(insteadOf refused: String?) async throws -> String? {
-        try await backend.refreshSignIn()
+    func token(insteadOf refused: String?) async throws -> AccessToken? {
+        AccessToken(try await backend.refreshSignIn())
     }
 }

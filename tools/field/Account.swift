@@ -15,9 +15,9 @@ actor Account: CredentialProvider {
         self.renew = renew
     }
 
-    func token(insteadOf refused: String?) async throws -> String? {
+    func token(insteadOf refused: String?) async throws -> AccessToken? {
         if token == nil || token == refused { token = try await renew() }
-        return token == refused ? nil : token
+        return token == refused ? nil : token.map { AccessToken($0) }
     }
 
     /// Uses a new token, after the user has signed in again.

@@ -2,16 +2,39 @@
 
 import SynclineCore
 
+/// A token that requests carry, or the decision to carry none.
+public struct AccessToken: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// Nil for requests without a token.
+    let text: String?
+
+    /// Creates a token.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+
+    private init() {
+        text = nil
+    }
+
+    /// No token: requests are sent without one, for a server that accepts them, or that only needs headers.
+    public static let anonymous = AccessToken()
+}
+
 /// Supplies the token and the headers that requests carry.
 public protocol CredentialProvider: Sendable {
-    /// Returns the token to use, or nil to send none. If the server refused a token, `refused` is that token and the
-    /// provider must return another one; nil then stops the push or pull with `unauthorized`.
+    /// Returns the token to use, or ``AccessToken/anonymous`` to send none. Nil stops the push or pull with
+    /// `unauthorized`, and nothing is sent. If the server refused a token, `refused` is that token and the provider must
+    /// return another one.
     ///
     /// If this throws, nothing is sent and the push or pull stops; no data is lost. The reason is `offline` for a
     /// ``SyncError`` with that code, or a failed connection of URLSession or a socket. It is `io-error` for a
     /// ``SyncError`` with that code, because signing in again would not help. Otherwise it is `unauthorized`. The
     /// error becomes the ``SyncError/cause`` of the reason.
-    func token(insteadOf refused: String?) async throws -> String?
+    func token(insteadOf refused: String?) async throws -> AccessToken?
     /// Returns headers to add to a request. Called for each request. An error stops the push or pull, like an error
     /// of ``token(insteadOf:)``.
     func headers() async throws -> [String: String]
@@ -30,8 +53,8 @@ public struct FixedToken: CredentialProvider {
         self.text = text
     }
 
-    public func token(insteadOf refused: String?) async throws -> String? {
-        refused == nil ? text : nil
+    public func token(insteadOf refused: String?) async throws -> AccessToken? {
+        refused == nil ? AccessToken(text) : nil
     }
 }
 

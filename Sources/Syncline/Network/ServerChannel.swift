@@ -110,11 +110,15 @@ final class ServerChannel: Sendable {
         let before = known.withLock { $0.token }
         guard let credentials else { return Pass(token: before ?? nil) }
         do {
-            let asked = before == nil ? try await credentials.token(insteadOf: nil) : nil
+            var asked: AccessToken?
+            if before == nil {
+                asked = try await credentials.token(insteadOf: nil)
+                if asked == nil { throw SyncError(.unauthorized, "the app has none", hint: "Sign in, then try again.") }
+            }
             let headers = try await credentials.headers().sorted { $0.key < $1.key }
             return known.withLock { known in
                 // A token that was set in the meantime is newer.
-                if known.token == nil { known.token = .some(asked) }
+                if known.token == nil { known.token = .some(asked?.text) }
                 return Pass(token: known.token ?? nil, headers: headers.map { HTTPHeader($0.key, $0.value) })
             }
         } catch {
@@ -127,7 +131,7 @@ final class ServerChannel: Sendable {
         let refused = known.withLock { $0.token ?? nil }
         do {
             guard let fresh = try await credentials?.token(insteadOf: refused ?? "") else { return false }
-            use(token: fresh)
+            use(token: fresh.text)
             return true
         } catch {
             throw CredentialFailure.reason(of: error)

@@ -350,7 +350,7 @@ private struct AutomaticLoop {
                 case .push: show(.pushing)
                 case .pull(let table): show(.pulling(table: table))
                 }
-            }.reason
+            }.stop
         } catch {
             return error
         }

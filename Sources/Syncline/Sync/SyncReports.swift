@@ -68,9 +68,12 @@ public struct SyncReport: Sendable {
     /// not succeed.
     public var pulls: [(table: String, report: PullReport)] = []
 
-    /// Why the push, or the first incomplete pull, stopped; nil if all succeeded. Operations that await a decision
-    /// are in the push's report.
-    public var reason: SyncError? {
+    /// Why the push, or the first incomplete pull, stopped; otherwise `push-incomplete` if operations are left, such as
+    /// those that await a decision. Nil if everything was sent and received.
+    public var reason: SyncError? { stop ?? push.reason }
+
+    /// Why the push, or the first incomplete pull, stopped.
+    var stop: SyncError? {
         if case .stopped(let error) = push.outcome { return error }
         return pulls.lazy.compactMap(\.report.reason).first
     }

@@ -62,6 +62,17 @@ private func row(_ id: String, _ members: [String: Value] = [:]) -> Value { .ite
 
 @Suite("The simulated server")
 struct SimulatedServerTests {
+    @Test func `a row that was read and upserted again is a new write`() throws {
+        let server = SimulatedServer(.zumo2)
+        server.setTable("t", rows: [.item("a", ["n": .integer(1), "version": .string("mine")])])
+        let read = try #require(server.rows(of: "t").first)
+        #expect(read[member: "version"] == .string("mine"))
+        server.upsert([read], in: "t")
+        let again = try #require(server.rows(of: "t").first)
+        #expect(again[member: "version"] != read[member: "version"] && again[member: "n"] == .integer(1))
+        #expect(again[member: "updatedAt"] != read[member: "updatedAt"])
+    }
+
     @Test("answers writes as the older servers do")
     func older() throws {
         let client = Client(.zumo2)

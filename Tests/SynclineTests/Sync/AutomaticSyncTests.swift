@@ -215,7 +215,7 @@ import Testing
 }
 
 private struct TwoTokens: CredentialProvider {
-    func token(insteadOf refused: String?) async throws -> String? { refused == nil ? "first" : "second" }
+    func token(insteadOf refused: String?) async throws -> AccessToken? { refused == nil ? "first" : "second" }
 }
 
 /// A network in which every request lasts until it is cancelled.

@@ -23,11 +23,11 @@ private final class Session: CredentialProvider {
     }
 
     /// The next response; the last one is repeated.
-    func token(insteadOf refused: String?) async throws -> String? {
+    func token(insteadOf refused: String?) async throws -> AccessToken? {
         try state.withLock { state in
             if state.tokens.count > 1 { return state.tokens.removeFirst() }
             return state.tokens.first ?? .success(nil)
-        }.get()
+        }.get().map { AccessToken($0) }
     }
 
     func headers() async -> [String: String] {
@@ -77,6 +77,26 @@ private struct LoginExpired: Error, CustomStringConvertible {
         #expect(!operation.isFrozen)
         #expect(try await database.push().outcome == .complete)
         #expect(network.requests.map { $0.headers.value("X-ZUMO-AUTH") } == ["t"])
+    }
+
+    private struct Anonymous: CredentialProvider {
+        func token(insteadOf refused: String?) async throws -> AccessToken? { refused == nil ? .anonymous : nil }
+    }
+
+    @Test func `no token stops with unauthorized and sends nothing, and an explicit decision sends none`() async throws
+    {
+        let database = try await open(Session([.success(nil)]))
+        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        #expect(try await database.push().reason?.code == .unauthorized)
+        #expect(try await database.pull("t").reason?.code == .unauthorized)
+        #expect(network.requests.isEmpty)
+        var configuration = SyncConfiguration.test()
+        configuration.credentials = Anonymous()
+        configuration.transport = network
+        let open = try await SyncDatabase.open(MemoryStorage(), configuration)
+        try await open.table("t").insert(.item("1", ["a": .integer(1)]))
+        #expect(try await open.push().outcome == .complete)
+        #expect(network.requests.map { $0.headers.value("X-ZUMO-AUTH") } == [nil])
     }
 
     @Test func `if the provider is offline, the push stops with offline`() async throws {

@@ -23,7 +23,7 @@ private actor ScriptedTransport: HTTPTransport {
 }
 
 private struct TwoTokens: CredentialProvider {
-    func token(insteadOf refused: String?) async throws -> String? {
+    func token(insteadOf refused: String?) async throws -> AccessToken? {
         switch refused {
         case nil: "old"
         case "old": "new"
@@ -100,7 +100,7 @@ private struct TwoTokens: CredentialProvider {
 
     /// Headers, and no token of its own.
     private struct Named: CredentialProvider {
-        func token(insteadOf refused: String?) async throws -> String? { refused == nil ? "own" : nil }
+        func token(insteadOf refused: String?) async throws -> AccessToken? { refused == nil ? "own" : nil }
         func headers() async -> [String: String] { ["X-Key": "value"] }
     }
 

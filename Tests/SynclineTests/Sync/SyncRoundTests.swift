@@ -26,6 +26,16 @@ import Testing
 
     private func serverRow() -> Value? { server.rows(of: "t").first }
 
+    @Test func `a sync that leaves an operation says so`() async throws {
+        let pair = try await SyncPair(.zumo2)
+        try await pair.table.insert(.item("a", ["n": .integer(1)]))
+        pair.network.script([.answer(status: 400)])
+        let report = try await pair.database.sync(["t"])
+        #expect(report.push.outcome == .incomplete && report.pulls.map { $0.report.reason } == [nil])
+        #expect(report.reason?.code == .pushIncomplete)
+        #expect(try await pair.database.sync(["t"]).reason?.code == .pushIncomplete, "as long as it waits")
+    }
+
     @Test func `edits of different columns meet with the defaults`() async throws {
         let (a, b) = (try await device(), try await device())
         for device in [a, b] { #expect(try await device.sync(["t"]).reason == nil) }

@@ -51,9 +51,11 @@ struct StoreSecrets: CredentialProvider {
         }
     }
 
-    func token(insteadOf refused: String?) async throws -> String? {
-        guard case .string(let text)? = try readForRequest()[member: "token"], text != refused else { return nil }
-        return text
+    func token(insteadOf refused: String?) async throws -> AccessToken? {
+        guard case .string(let text)? = try readForRequest()[member: "token"] else {
+            return refused == nil ? .anonymous : nil
+        }
+        return text == refused ? nil : AccessToken(text)
     }
 
     func headers() async throws -> [String: String] {
