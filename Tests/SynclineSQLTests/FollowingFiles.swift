@@ -94,6 +94,7 @@ enum FollowingFiles {
     private static func plain(_ value: Value) -> Value {
         switch value {
         case .bool(let flag): .integer(flag ? 1 : 0)
+        case .number(let number): .double(number.rounded)
         case .date(let date): .string(Timestamp(.init(milliseconds: date.instant.milliseconds)).description)
         case .array(let elements): .string("[\(elements.map(\.debugDescription).joined(separator: ","))]")
         default: value

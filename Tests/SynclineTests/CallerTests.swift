@@ -146,6 +146,11 @@ private struct Note: SyncModel {
                 try await SyncDatabase.open(WatchedStorage(inner: MemoryStorage(), watch: watch)).close()
             },
             Step("unreadableRows()") { _ = try await $0.unreadableRows() },
+            Step("waitingChanges()") { database in
+                let found = try await database.waitingChanges().count
+                #expect(found == 0)
+            },
+            Step("dropWaiting(_:)") { try? await $0.dropWaiting("0000000000000001-0000000000000001") },
             Step("pending()") { database in
                 let found = try await database.pending().count
                 #expect(found == 3)

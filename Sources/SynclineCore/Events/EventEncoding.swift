@@ -21,7 +21,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
 
 /// Builds the bytes of one event.
 package struct EventWriter {
-    package private(set) var writer: ByteWriter
+    package fileprivate(set) var writer: ByteWriter
     private var names: [String: (number: Int, spelling: String)] = [:]
     private var nameCount = 0
     /// The name and the shape written last, which the next row usually has too.
@@ -109,12 +109,6 @@ package struct EventWriter {
         append(optional: text.map { Value.string($0) })
     }
 
-    mutating func append(unreadable row: UnreadableRow) {
-        writer.append(unreadableMark)
-        writer.append(unreadable: row)
-        writer.append(fixed: row.digest)
-    }
-
     mutating func append(flag: Bool) { writer.append(flag ? 1 : 0) }
 
     /// Whether a pulled row is there: 0 if the server does not have it, 1 if it does, 2 if only the query's view does not.
@@ -160,7 +154,7 @@ extension Event {
                 writer.append(id: row.id)
                 if let row = row.row { writer.append(row: row) }
             }
-            for row in page.unreadable { writer.append(unreadable: row) }
+            for row in page.unreadable { writer.writer.append(unreadableOfPage: row) }
         case .purged(let purge):
             writer.append(name: purge.table)
             writer.append(flag: purge.isForced)
@@ -219,9 +213,6 @@ extension Event {
         }
     }
 }
-
-/// In a page, stands before a row that can't be read, in the place of a flag.
-private let unreadableMark: UInt8 = 3
 
 /// Decodes an event.
 package struct EventReader {
@@ -429,10 +420,7 @@ package struct EventReader {
         let cursor = try flag() ? try reader.cursor() : nil
         var page = PulledPage(table: table, queryID: queryID, rows: [], cursor: cursor, isAudit: isAudit)
         while !isAtEnd {
-            if reader.rest.first == unreadableMark {
-                try reader.skip(1)
-                var row = try reader.unreadable(table)
-                row.digest = try reader.fixed()
+            if let row = try reader.unreadableOfPage(table) {
                 page.unreadable.append(row)
                 continue
             }

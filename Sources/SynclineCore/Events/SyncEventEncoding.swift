@@ -150,3 +150,25 @@ extension EventReader {
         return value
     }
 }
+
+/// In a page, stands before a row that can't be read, in the place of its presence.
+private let unreadableMark: UInt8 = 3
+
+extension ByteWriter {
+    mutating func append(unreadableOfPage row: UnreadableRow) {
+        append(unreadableMark)
+        append(unreadable: row)
+        append(fixed: row.digest)
+    }
+}
+
+extension ByteReader {
+    /// Nil if a row follows that can be read.
+    mutating func unreadableOfPage(_ table: String) throws(MalformedBytes) -> UnreadableRow? {
+        guard rest.first == unreadableMark else { return nil }
+        try skip(1)
+        var row = try unreadable(table)
+        row.digest = try fixed()
+        return row
+    }
+}

@@ -59,6 +59,7 @@ int *__error(void);
 #define ELOOP 62
 #define EHOSTDOWN 64
 #define EHOSTUNREACH 65
+#define ENOTEMPTY 66
 #define EDQUOT 69
 
 // fcntl.h

@@ -64,11 +64,20 @@ enum SQLCommand {
         return values
     }
 
+    private static func isTooLarge(_ value: Value) -> Bool {
+        switch value {
+        case .number(let number): !number.isDouble
+        case .array(let elements): elements.contains(where: isTooLarge)
+        case .object(let members): members.contains { isTooLarge($0.value) }
+        default: false
+        }
+    }
+
     /// A value from the command line: JSON, or else a string.
     private static func value(_ text: String) throws(ToolError) -> Value {
         let value: Value
         do throws(JSONError) { value = try Value(json: text.utf8) } catch { return .string(text) }
-        if case .number(let number) = value, !number.isDouble {
+        if isTooLarge(value) {
             throw .usage(
                 "the value \(escaped(text)) has a number that does not fit 64 bits",
                 hint: "Write it in double quotes for a string, or with a decimal point for a rounded number.")
