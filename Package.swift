@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "SynclineSQL",
             dependencies: [
-                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineWire",
+                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
+                "SynclineWire",
             ],
             swiftSettings: settings
         ),

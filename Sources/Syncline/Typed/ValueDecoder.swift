@@ -42,8 +42,10 @@ package enum ValueDecoder {
     private static func undecodable(_ path: [any CodingKey], _ what: String) -> SyncError {
         SyncError(
             .invalidItem, "\(ValueEncoder.name(path)): \(what)",
-            hint: "A newer app may have stored it: leave such rows out with `skippingUndecodable`, or decode the property "
-                + "with a default for values that it does not know.")
+            hint: """
+                A newer app may have stored it: leave such rows out with `skippingUndecodable`, or decode the property \
+                with a default for values that it does not know.
+                """)
     }
 
     private static func missing(_ path: [any CodingKey]) -> SyncError {

@@ -49,7 +49,9 @@ enum ValueEncoder {
     ) throws -> Value {
         if let integer = Int64(exactly: number) { return .integer(integer) }
         // A larger one may be what the row has already, which the store decides.
-        guard let value = Value(number: "\(number)") else { throw SyncError(.internalError, "an integer could not be written as a number") }
+        guard let value = Value(number: "\(number)") else {
+            throw SyncError(.internalError, "an integer could not be written as a number")
+        }
         return value
     }
 
