@@ -127,8 +127,7 @@ private struct Priced: SyncModel {
         #expect(try StateImage.check(store.disk, "the fold").through > 0)
     }
 
-    @Test func `another spelling of the same meaning changes nothing, and other digits stay`() async throws
-    {
+    @Test func `another spelling of the same meaning changes nothing, and other digits stay`() async throws {
         let store = try await Store(Self.columns.joined(separator: ","))
         _ = try await store.database.pull("t")
         let before = store.database.lastEvent
