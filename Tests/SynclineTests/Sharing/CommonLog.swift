@@ -20,7 +20,8 @@ struct CommonLog {
     func check(_ disk: any LogStorage) throws {
         let projector = try Projector()
         var found: Set<String> = []
-        // A row that was decided may have what another process set and this one saw: then its own edit changes nothing.
+        // A row in conflict, or decided, may have what another process set and its own process saw: then the edit itself
+        // changes nothing when it is taken in.
         var decided: Set<String> = []
         try EventWalk(disk).forEach { number, event in
             let edit = edits[event.time]
@@ -33,6 +34,11 @@ struct CommonLog {
             try projector.apply(event, number: number)
             projector.store.endCommit()
             if let edit { try check(edit, isMet, event, projector) }
+            if case .local(let transaction) = event.body {
+                for change in transaction.changes where change.isContested {
+                    decided.formUnion(CommonLog.strings(change.seen?.members ?? []))
+                }
+            }
             if case .resolved(let resolution) = event.body {
                 decided.formUnion(CommonLog.strings(resolution.change?.columns.members ?? []))
             }
