@@ -1,2 +1,0 @@
-// Everything is inline in the header; a target needs a source file.
-#include "CAtomics.h"
