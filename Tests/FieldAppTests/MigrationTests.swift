@@ -53,8 +53,8 @@ import Testing
         var configuration = world.configuration
         configuration.schema = FirstVersion.schema
         let database = try await SyncDatabase.open(disk, configuration)
-        let inspections = database.table(FirstVersion.Inspection.self)
-        let findings = database.table(FirstVersion.Finding.self)
+        let inspections = try database.table(FirstVersion.Inspection.self)
+        let findings = try database.table(FirstVersion.Finding.self)
         try await inspections.insert(.init(id: "a", site: "Mill", who: "Ada"))
         try await findings.insert(.init(id: "f", inspectionID: "a", text: "crack"))
         _ = try await database.sync(FieldStore.tables)

@@ -18,7 +18,7 @@ enum BackgroundSnippets {
         var configuration = SyncConfiguration()
         configuration.connect(to: network)
         let use = StoreUse(try await SyncDatabase.open(MemoryStorage(), configuration))
-        let todos = use.database.table(TodoItem.self)
+        let todos = try use.database.table(TodoItem.self)
         try await use.setForeground(true).value
         try await todos.insert(TodoItem(id: "a", text: "milk"))
         try await use.setForeground(false).value

@@ -23,7 +23,7 @@ extension SyncDatabase {
 enum BringingOver {
     static func realm() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
 
         try await database.bringOver(from: "Realm", into: todos) {
             let realm = try Realm()
@@ -45,7 +45,7 @@ enum BringingOver {
 
     static func amplify() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
 
         try await database.bringOver(from: "DataStore", into: todos) {
             let old = try await Amplify.DataStore.query(Todo.self)

@@ -6,7 +6,7 @@ import Syncline
 enum FirstSteps {
     static func table() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
 
         try await todos.insert(TodoItem(text: "milk"))  // on the disk when this returns
         let open = try await todos.where { !$0.complete }.order(by: \.text).get()
@@ -16,7 +16,7 @@ enum FirstSteps {
 
     static func changes() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         let original = try await todos.insert(TodoItem(id: "a", text: "milk"))
 
         try await todos.update(id: "a") { $0.complete = true }  // reads, changes and stores in one step
@@ -31,7 +31,7 @@ enum FirstSteps {
 
     static func together() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         try await todos.insert(TodoItem(id: "a", text: "milk"))
 
         try await database.transaction { transaction in  // atomic; one disk sync
@@ -51,7 +51,7 @@ enum FirstSteps {
     static func dates() async throws {
         let database = try await SyncDatabase.open(at: "notes")
 
-        let reminders = database.table(Reminder.self)
+        let reminders = try database.table(Reminder.self)
         try await reminders.insert(Reminder(text: "bread", due: .now))
         let late = try await reminders.where { $0.due <= Date.now && !$0.text.hasPrefix("later") }.get()
 
@@ -79,7 +79,7 @@ enum FirstSteps {
 
     static func relations() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
         let mill = try await sites.insert(Site(name: "Mill"))
         try await findings.insert(Finding(text: "crack", siteID: mill.id))
 
@@ -103,7 +103,7 @@ enum FirstSteps {
 
     static func totals() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let expenses = database.table(Expense.self)
+        let expenses = try database.table(Expense.self)
         for price in [5, 20, 30] { try await expenses.insert(Expense(trip: "Rome", price: price)) }
 
         let (count, total) = try await expenses.where { $0.price > 10 }.compute(.count, .sum(\.price))
@@ -115,7 +115,7 @@ enum FirstSteps {
 
     static func watch() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         let list = Task {
             for try await items in try todos.where({ !$0.complete }).observe() {
                 print(items.map(\.text))
@@ -126,8 +126,8 @@ enum FirstSteps {
     }
 
     @MainActor
-    static func views(_ database: SyncDatabase) {
-        let todos = database.table(TodoItem.self)
+    static func views(_ database: SyncDatabase) throws {
+        let todos = try database.table(TodoItem.self)
         let open = LiveQuery(todos.where { !$0.complete }.order(by: \.text))  // open.models, for views
         let monitor = SyncMonitor(database)  // monitor.pending, monitor.conflicts, monitor.phase
 
@@ -138,7 +138,7 @@ enum FirstSteps {
     }
 
     static func unreadable(_ database: SyncDatabase) async throws {
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
             .skippingUndecodable { error in print(error) }  // todoitem/c, and the column
 
         for await outcome in try database.table(TodoItem.self).observe().outcomes {
@@ -155,7 +155,7 @@ enum FirstSteps {
         configuration.backend = "https://example.com"  // tables at /tables
         configuration.credentials = FixedToken("secret")  // or a provider of your own, asked again after a 401
         let database = try await SyncDatabase.open(at: "notes", configuration)
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
 
         let pushed = try await database.push()  // sends everything pending; reports each operation
         let pulled = try await todos.pull(id: "open") { !$0.complete }  // only rows changed since the last pull
@@ -230,7 +230,7 @@ enum FirstSteps {
 
     static func lists(_ database: SyncDatabase) async throws {
         try await database.declareIndex(table: "todoitem", columns: ["complete", "due"], including: ["text"])
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         let list = todos.where { !$0.complete }.order(byColumn: "due", .descending).top(50)
         let page = try await list.page()
         let next = try await list.page(after: page)  // nil after the last one

@@ -91,7 +91,7 @@ enum StoreSnippets {
     }
 
     static func typedConflicts(_ database: SyncDatabase) async throws {
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         for conflict in try await todos.conflicts() {
             guard let mine = conflict.mine, var joined = conflict.server else { continue }
             joined.complete = joined.complete || mine.complete

@@ -10,7 +10,7 @@ enum TestingSnippets {
         var configuration = SyncConfiguration()
         configuration.connect(to: SimulatedNetwork(server))
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         _ = try await database.pull("todoitem")
 
         server.upsert([["id": "a", "text": "oat milk", "complete": false]], in: "todoitem")

@@ -10,8 +10,8 @@ struct FailingContent: FileContent {
     func form(_ source: SQLSource) throws(StateError) -> String { try mirror.form(source) }
     func includes(_ table: String) -> Bool { mirror.includes(table) }
 
-    func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter {
-        FailingWriter(mirror.writer(file, ids))
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+        FailingWriter(try mirror.writer(file, reader))
     }
 }
 

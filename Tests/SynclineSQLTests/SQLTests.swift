@@ -85,6 +85,7 @@ import Testing
     @Test func `rows are decoded, and so is a single column`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage())
         let moment = Timestamp("2026-05-19T21:30:00+02:00")
+        try await database.declareColumns(table: "item", ["due": .date, "data": .bytes])
         try await database.table("item").insert([
             "id": "a", "done": true, "due": moment.map { .date($0) } ?? .null, "tags": ["x", "y"],
             "size": ["width": 3], "data": .bytes([1, 2]),

@@ -56,7 +56,7 @@ private struct Note: SyncModel {
     /// and pending changes of n2 and n9.
     private func prepare(_ server: SimulatedServer) async throws {
         let database = try await SyncDatabase.open(storage, configuration(server))
-        let notes = database.table(Note.self)
+        let notes = try database.table(Note.self)
         try await database.transaction { transaction in
             for number in 0..<500 {
                 let text = String(repeating: "x", count: 100)
@@ -225,11 +225,11 @@ private struct Note: SyncModel {
             Step("SyncTable.pull(id:where:settings:progress:)") { try await $0.table(Note.self).pull(id: "all") },
             Step("SyncTable.push(policy:progress:)") { _ = try await $0.table(Note.self).push() },
             Step("SyncTable.resolve(_:_:)") { database in
-                let notes = database.table(Note.self)
+                let notes = try database.table(Note.self)
                 for conflict in try await notes.conflicts() { try await notes.resolve(conflict, .keepMine) }
             },
             Step("SyncTable.resolve(_:with:)") { database in
-                let notes = database.table(Note.self)
+                let notes = try database.table(Note.self)
                 let chosen = Note(id: "n1", text: "both", number: 1)
                 for conflict in try await notes.conflicts() { try await notes.resolve(conflict, with: chosen) }
             },
@@ -251,7 +251,7 @@ private struct Note: SyncModel {
             Step("SyncQuery.explainCount()") { _ = try await $0.table(Note.self).query.explainCount() },
             Step("SyncQuery.page()") { _ = try await $0.table(Note.self).order(by: \.text).page() },
             Step("SyncQuery.page(after:)") { database in
-                let list = database.table(Note.self).order(by: \.text)
+                let list = try database.table(Note.self).order(by: \.text)
                 let next = try await list.page(after: list.page())
                 #expect(next?.models.count == 100)
             },
@@ -298,7 +298,7 @@ private struct Note: SyncModel {
             },
             Step("RelatedQuery.page()") { _ = try await $0.table(Note.self).with(Note.named).page() },
             Step("RelatedQuery.page(after:)") { database in
-                let list = database.table(Note.self).with(Note.named)
+                let list = try database.table(Note.self).with(Note.named)
                 let next = try await list.page(after: list.page())
                 #expect(next?.elements.count == 100)
             },
@@ -368,7 +368,7 @@ private struct Note: SyncModel {
                 }
             },
             Step("LiveQuery") { database in
-                let live = LiveQuery(database.table(Note.self).order(by: \.number))
+                let live = try LiveQuery(database.table(Note.self).order(by: \.number))
                 while !live.isLoaded { await Task.yield() }
                 #expect(live.models.count == 500)
             },

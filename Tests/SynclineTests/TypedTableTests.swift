@@ -38,7 +38,7 @@ private struct TodoItem: SyncModel, Equatable {
 
     @Test func `a property that becomes nil is cleared by an update`() async throws {
         let database = try await database()
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         var item = TodoItem(id: "a", text: "milk", tags: ["x"])
         try await todos.insert(item)
         item.tags = nil
@@ -81,7 +81,7 @@ private struct TodoItem: SyncModel, Equatable {
 
     @Test func `a transaction over models is all or nothing`() async throws {
         let database = try await database()
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         try await database.transaction { transaction in
             try transaction.insert(TodoItem(id: "a", text: "one"), into: todos)
             try transaction.insert(TodoItem(id: "b", text: "two"), into: todos)
@@ -97,7 +97,7 @@ private struct TodoItem: SyncModel, Equatable {
 
     @Test func `the past can be queried, compared and explained`() async throws {
         let database = try await database()
-        let todos = database.table(TodoItem.self)
+        let todos = try database.table(TodoItem.self)
         var item = TodoItem(id: "a", text: "milk")
         try await todos.insert(item)
         let before = database.lastEvent

@@ -13,9 +13,9 @@ struct FieldStore: Sendable {
     /// Uses a store that was opened with ``schema``.
     init(_ database: SyncDatabase) async throws {
         self.database = database
-        inspections = database.table(Inspection.self)
-        findings = database.table(Finding.self)
-        notes = database.table(Note.self)
+        inspections = try database.table(Inspection.self)
+        findings = try database.table(Finding.self)
+        notes = try database.table(Note.self)
         // Redeclaring an existing index is free.
         try await database.declareIndex(table: Finding.table, columns: ["inspectionID", "text"])
         try await database.declareIndex(table: Note.table, columns: ["findingID"])

@@ -10,7 +10,7 @@ struct TodoList: Sendable {
         var configuration = SyncConfiguration()
         configuration.backend = server
         database = try await SyncDatabase.open(at: path, configuration)
-        items = database.table(TodoItem.self)
+        items = try database.table(TodoItem.self)
     }
 
     /// The list, now and after every change, local or pulled.

@@ -9,6 +9,11 @@ extension SyncDatabase {
 
     /// Records the changes of the app's schema and applies them to the rows. Writes at most one event.
     func open(with schema: SyncSchema) async throws(SyncError) {
+        try await migrate(to: schema)
+        try await declare(schema.types)
+    }
+
+    private func migrate(to schema: SyncSchema) async throws(SyncError) {
         // Most openings change nothing and need no commit.
         guard let change = try SchemaChange(opening: declaration, with: schema) else { return }
         if change.rewritesRows(of: declaration) { try checkNoBranches(because: "the schema changes existing rows") }

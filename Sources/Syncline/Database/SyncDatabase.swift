@@ -18,6 +18,8 @@ public final class SyncDatabase: Sendable {
     let link = Mutex<ServerChannel?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
     let undone = Mutex(UndoneTransactions())
+    /// The models whose columns were declared.
+    let models = Mutex(DeclaringModels())
     /// What other modules keep for as long as the store is open, by its type.
     private let companions = Mutex<[ObjectIdentifier: any Sendable]>([:])
     /// Held while changes of other processes are made here.

@@ -113,10 +113,11 @@ struct PushDriver {
             try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         }
         let (table, rowID) = operation.address
+        let types = engine.projector.state.types[table]
         func ready(_ frozen: FrozenOperation, _ entry: RowEntry?) -> PushMachine.Freezing {
-            if let conflict = Conflict(table: table, id: rowID, frozen) { return .blocked(conflict) }
+            if let conflict = Conflict(table: table, id: rowID, frozen, types) { return .blocked(conflict) }
             return .ready(
-                WriteRequest(frozen, table: table, id: rowID, channel.server), entry.map { .init($0) } ?? .init())
+                WriteRequest(frozen, table: table, id: rowID, channel.server, types), entry.map { .init($0) } ?? .init())
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }
@@ -148,11 +149,12 @@ struct PushDriver {
         engine.touch(answer.table)
         let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
         let frozen = entry?.pending?.frozen
+        let types = engine.projector.state.types[operation.table]
         if answer.outcome.goesOn, let frozen {
-            let request = WriteRequest(frozen, table: operation.table, id: operation.id, channel.server)
+            let request = WriteRequest(frozen, table: operation.table, id: operation.id, channel.server, types)
             return Outcome(input: .continued(index, request))
         }
-        let conflict = frozen.flatMap { Conflict(table: operation.table, id: operation.id, $0) }
+        let conflict = frozen.flatMap { Conflict(table: operation.table, id: operation.id, $0, types) }
         let warning =
             try cursors() == before
             ? nil

@@ -166,7 +166,8 @@ extension SyncDatabase {
         query.pageSize = settings.pageSize ?? (channel.server == .zumo2 ? 50 : 100)
         query.changesPageSize = settings.pageSize ?? query.changesPageSize
         query.overlap = settings.overlap.milliseconds
-        try query.check(for: channel.server)
+        let types = try read { reader throws(StateError) in try reader.types(of: table) }
+        try query.prepare(for: channel.server, types)
         var driver = PullDriver(
             database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
             progress: progress)
@@ -208,10 +209,16 @@ extension SyncDatabase {
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            if case .row(let row, _) = decision { try engine.projector.check(columnsOf: row, in: table) }
+            let types = engine.projector.state.types[table]
+            var decision = decision
+            if case .row(let row, let kind) = decision {
+                try engine.projector.check(columnsOf: row, in: table)
+                let seen = try mapErrors { () throws(StateError) in try engine.reader.row(table, id)?.columns }
+                decision = .row(try types.stored(row, over: seen, "\(table)/\(id)"), as: kind)
+            }
             let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
             guard let entry, let frozen = entry.pending?.frozen,
-                let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen)
+                let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen, types)
             else {
                 throw SyncError(
                     .operationNotFound, "no operation on \(table)/\(id) waits for a decision",

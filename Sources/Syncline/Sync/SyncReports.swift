@@ -17,6 +17,9 @@ public struct PushReport: Hashable, Sendable {
         self.warnings = warnings
     }
 
+    /// How many amounts the server keeps with other digits than were sent; each operation names its columns.
+    public var rounded: Int { operations.reduce(0) { $0 + $1.rounded.count } }
+
     /// Why the push is incomplete, or nil.
     public var reason: SyncError? {
         switch outcome {

@@ -1,5 +1,6 @@
 // What can be computed from the rows of a query: `.count`, `.sum(\.price)`, `.max(\.due)`.
 
+public import Foundation
 import SynclineCore
 
 /// A value that is computed from several rows. Missing values are left out.
@@ -47,7 +48,7 @@ extension RowAggregate.Function {
             }
         return SyncError(
             .invalidItem, "the \(name) of \(column) does not fit \(type)",
-            hint: "Ask without a model: `RowAggregate` returns what rows store, and a sum beyond 64 bits as a double.")
+            hint: "Sum it as a Decimal: `.sum(\\.\(column), as: Decimal.self)`.")
     }
 }
 
@@ -65,6 +66,40 @@ extension Aggregate where Output: Codable & Numeric {
     /// The sum of a property; 0 if no row has a value. A sum that does not fit the type of the property is an error.
     public static func sum(_ property: any KeyPath<Model, Output?> & Sendable) -> Self {
         Self(name(property)) { .sum($0) }
+    }
+}
+
+extension Aggregate where Output == Decimal {
+    /// The exact sum of a property of any numeric type; 0 if no row has a value. A sum of integers may be larger than 64
+    /// bits.
+    public static func sum<Number: Codable & Numeric>(
+        _ property: any KeyPath<Model, Number> & Sendable, as type: Decimal.Type
+    ) -> Self {
+        Self(name(property)) { .sum($0) }
+    }
+
+    /// The exact sum of a property of any numeric type; 0 if no row has a value. A sum of integers may be larger than 64
+    /// bits.
+    public static func sum<Number: Codable & Numeric>(
+        _ property: any KeyPath<Model, Number?> & Sendable, as type: Decimal.Type
+    ) -> Self {
+        Self(name(property)) { .sum($0) }
+    }
+}
+
+extension Aggregate where Output == Decimal? {
+    /// The exact average of a property, of 38 digits if it does not end; nil if no row has a value.
+    public static func average<Number: Codable & Numeric>(
+        _ property: any KeyPath<Model, Number> & Sendable, as type: Decimal.Type
+    ) -> Self {
+        Self(name(property)) { .average($0) }
+    }
+
+    /// The exact average of a property, of 38 digits if it does not end; nil if no row has a value.
+    public static func average<Number: Codable & Numeric>(
+        _ property: any KeyPath<Model, Number?> & Sendable, as type: Decimal.Type
+    ) -> Self {
+        Self(name(property)) { .average($0) }
     }
 }
 

@@ -18,6 +18,8 @@ struct ModelColumns<Model: SyncModel>: Sendable {
     private let keys: [@Sendable (String) -> Bool]
     /// The names of the columns seen.
     let names: Set<String>
+    /// The types of the columns that have one, by name.
+    let types: [TypedColumn]
     /// Whether all columns are known, because the model could be made up.
     let isWhole: Bool
     private let first: (model: Model, values: [String: Value])?
@@ -28,17 +30,18 @@ struct ModelColumns<Model: SyncModel>: Sendable {
         let model = try? Model(from: Probe(notes: notes))
         keys = notes.keys
         guard let model, let values = ModelColumns.values(of: model) else {
-            (names, isWhole, first, variations) = (notes.names, false, nil, [])
+            (names, types, isWhole, first, variations) = (notes.names, notes.columns, false, nil, [])
             return
         }
         names = notes.names.union(values.keys)
         isWhole = true
         first = (model, values)
         variations = names.sorted().compactMap { name in
-            guard let varied = try? Model(from: Probe(varying: name)) else { return nil }
+            guard let varied = try? Model(from: Probe(varying: name, notes: notes)) else { return nil }
             let value = ModelColumns.values(of: varied)?[name]
             return Variation(column: name, model: varied, value: value == values[name] ?? .null ? nil : value)
         }
+        types = notes.columns
     }
 
     private static func values(of model: Model) -> [String: Value]? {
@@ -123,3 +126,11 @@ struct ModelColumns<Model: SyncModel>: Sendable {
 
 private let knownModels = Mutex<[ObjectIdentifier: any Sendable]>([:])
 private let knownProperties = Mutex<[any AnyKeyPath & Sendable: Result<String, SyncError>]>([:])
+
+extension ProbeNotes {
+    /// The columns of the app whose type is known.
+    fileprivate var columns: [TypedColumn] {
+        types.filter { $0.value != .any && $0.key != "id" && !Item.systemColumns.contains($0.key) }
+            .sorted { $0.key < $1.key }.map { TypedColumn($0.key, $0.value) }
+    }
+}

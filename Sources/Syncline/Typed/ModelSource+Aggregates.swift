@@ -3,7 +3,7 @@
 import SynclineCore
 
 extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
-    /// Computes values of all matching rows, ignoring `top` and `skip`:
+    /// Computes values of the rows that the query shows:
     /// `let (number, total) = try await todos.where { !$0.complete }.compute(.count, .sum(\.price))`.
     @concurrent
     public func compute<each Output: Sendable>(
@@ -52,8 +52,10 @@ extension SyncQuery {
     ) throws(SyncError) -> RowAggregate {
         var functions: [RowAggregate.Function] = []
         for aggregate in repeat each aggregates { functions.append(try aggregate.function.get()) }
-        return RowAggregate(
-            table: table.name, filter: try query.filter?.expression, groups: groups, functions: functions)
+        let rows = try rowQuery()
+        var aggregate = RowAggregate(table: table.name, filter: rows.filter, groups: groups, functions: functions)
+        (aggregate.order, aggregate.top, aggregate.skip) = (rows.order, rows.top, rows.skip)
+        return aggregate
     }
 
     static func decode<each Output: Sendable>(

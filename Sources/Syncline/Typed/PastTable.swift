@@ -1,4 +1,4 @@
-// Models of a past state: `moment.table(TodoItem.self).where { $0.complete }.get()`.
+// Models of a past state: `try moment.table(TodoItem.self).where { $0.complete }.get()`.
 
 public import SynclineCore
 

@@ -8,6 +8,8 @@ final class ProbeNotes {
     /// For each type of coding keys that the model uses, whether it has a name.
     var keys: [@Sendable (String) -> Bool] = []
     var names: Set<String> = []
+    /// What is known of the types of columns.
+    var types: [String: ColumnType] = [:]
 }
 
 /// A type for which no value can be made up.
@@ -29,7 +31,7 @@ private enum Variation {
 
 struct Probe: Decoder {
     /// Nil below a property: nested values have no columns.
-    let notes: ProbeNotes?
+    private let notes: ProbeNotes?
     private let depth: Int
     private let variation: Variation
     let codingPath: [any CodingKey] = []
@@ -40,8 +42,8 @@ struct Probe: Decoder {
     }
 
     /// Creates a probe that gives one column another value than the first probe does.
-    init(varying column: String) {
-        self.init(nil, 0, .column(column))
+    init(varying column: String, notes: ProbeNotes) {
+        self.init(notes, 0, .column(column))
     }
 
     private init(_ notes: ProbeNotes?, _ depth: Int, _ variation: Variation) {
@@ -59,6 +61,9 @@ struct Probe: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { ProbeValue(probe: self) }
 
     fileprivate func note(_ key: any CodingKey) { notes?.names.insert(key.stringValue) }
+    fileprivate func note(_ type: Any.Type, _ key: any CodingKey) {
+        notes?.types[key.stringValue] = PropertyType(type).column
+    }
     fileprivate func isVaried(_ key: any CodingKey) -> Bool { variation.isVaried(key) }
     fileprivate var isVaried: Bool { if case .all = variation { true } else { false } }
 
@@ -117,6 +122,7 @@ private struct ProbeColumns<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<Made: Decodable>(_ type: Made.Type, forKey key: Key) throws -> Made {
         probe.note(key)
+        probe.note(type, key)
         return try probe.make(type, varied: probe.isVaried(key))
     }
 
@@ -132,6 +138,7 @@ private struct ProbeColumns<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func nested(_ key: Key) -> Probe {
         probe.note(key)
+        probe.note([Value].self, key)
         return probe.below(varied: probe.isVaried(key))
     }
 }

@@ -37,7 +37,7 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
     ) -> RelatedQuery<Model, Target, Target?> {
         let query = asQuery
-        let others = targets ?? query.table.untyped.database.table(Target.self).query
+        let others = targets ?? SyncTable(query.table.untyped.database.table(Target.table)).query
         return RelatedQuery(query: query, others: others, column: relation.column.map { _ in "id" }) { model in
             relation.reference(model)?.rowIDs.map { .string($0) } ?? []
         } join: { models, targets in
@@ -56,7 +56,7 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil
     ) -> RelatedQuery<Model, Source, [Source]> {
         let query = asQuery
-        let others = sources ?? query.table.untyped.database.table(Source.self).query
+        let others = sources ?? SyncTable(query.table.untyped.database.table(Source.table)).query
         return RelatedQuery(query: query, others: others, column: relation.column) { model in
             if let texts = model.id.columnTexts { return texts.map { .string($0) } }
             // An id that can't be encoded is in no row.

@@ -2,6 +2,7 @@
 // implemented once, in `SyncTransaction+Models.swift`; here it is a transaction of its own.
 
 public import SynclineCore
+import SynclineGround
 
 /// A table of models.
 public struct SyncTable<Model: SyncModel>: Sendable {
@@ -143,8 +144,27 @@ extension SyncTable: ModelSource {
 }
 
 extension SyncDatabase {
-    /// Returns the table of a model: the one that ``SyncModel/table`` names, or another.
-    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> SyncTable<Model> {
-        SyncTable(table(name ?? Model.table))
+    /// Returns the table of a model: the one that ``SyncModel/table`` names, or another. It declares the types of the
+    /// model's columns, and throws if they have other ones.
+    public func table<Model: SyncModel>(
+        _ type: Model.Type, named name: String? = nil
+    ) throws(SyncError) -> SyncTable<Model> {
+        try declare(type, table: name ?? Model.table)
+        return SyncTable(table(name ?? Model.table))
+    }
+
+    /// Declares what a model says of the columns of its table. This blocks for as long as one write to memory takes, and
+    /// only the first time that a store meets a model.
+    private func declare<Model: SyncModel>(_ type: Model.Type, table: String) throws(SyncError) {
+        let declaration = TypeDeclaration(table: table, columns: ModelColumns<Model>.shared.types)
+        let known = try read { reader throws(StateError) in try reader.types }
+        do throws(SyncError) {
+            if try isNew(declaration, known) {
+                try writer.performNow(.buffered) { engine in try engine.declare(declaration) }
+            }
+        } catch {
+            throw models.withLock { $0.explaining(error, declaration, "\(Model.self)", known[table]) }
+        }
+        models.withLock { $0.add("\(Model.self)", declaration) }
     }
 }

@@ -36,12 +36,15 @@ enum ValueEncoder {
         }
     }
 
-    /// Encodes a number, so that servers and filters treat it as one; only if no digit is lost.
+    /// Encodes a decimal with its digits, without the noise of a double: the literal 0.07 is one, and
+    /// `Decimal(0.07)` is 0.07000000000000001024.
     static func decimal(_ number: Decimal, _ path: [any CodingKey]) throws -> Value {
-        if let value = Value(number) { return value }
-        throw SyncError(
-            .invalidItem, "\(name(path)): the decimal has more digits than a number can hold",
-            hint: "Round it to 15 digits, or keep it as a string.")
+        guard let digits = NumberDigits(number: .string("\(number)")) else {
+            throw SyncError(.invalidItem, "\(name(path)): the decimal is not a number", hint: "Store nil instead.")
+        }
+        let short = digits.rounded(to: 15)
+        let isNoise = Double(short.text).map { Decimal($0) == number } ?? false
+        return (isNoise ? short : digits).value
     }
 
     fileprivate static func integer(
@@ -67,22 +70,6 @@ enum ValueEncoder {
     /// Encodes the digits that the number is printed with, so that it means the same to servers as to the app.
     fileprivate static func float(_ number: Float, _ path: [any CodingKey]) throws -> Value {
         try double(Double("\(number)") ?? Double(number), path)
-    }
-}
-
-extension Value {
-    /// Creates the number that prints the same digits as a decimal; nil if it is none.
-    init?(_ number: Decimal) {
-        let text = "\(number)"
-        if let integer = Int64(text) {
-            self = .integer(integer)
-        } else if let double = Double(text), double.isFinite, Decimal(string: "\(double)", locale: nil) == number {
-            self = .double(double)
-        } else if let value = Value(number: text) {
-            self = value
-        } else {
-            return nil
-        }
     }
 }
 

@@ -1,10 +1,13 @@
-// Values as bytes that sort as the values do in the order of a query: null first, then by kind, then within the kind.
-// Strings sort by their Unicode scalars, which is the order of their UTF-8. No encoding is the beginning of another
-// one, so several can follow each other, and inverted bytes sort in descending order.
+// Values as bytes that sort as the values do in the order of a query: null first, then those that fit the type of their
+// column, then the others. In a column without a type they sort by kind, then within the kind. Strings sort by their
+// Unicode scalars, which is the order of their UTF-8. No encoding is the beginning of another one, so several can follow
+// each other, and inverted bytes sort in descending order.
 //
-//   01 null · 02 bool (1) · 04 number (8) [rest (2)] · 05 date: seconds (8) nanoseconds (4) · 06 string 00 end
-//   07 bytes 00 end · 08 array · 09 object
+//   01 null · 02 bool (1) · 03 uuid (16) · 04 number (8) [rest (2)] · 05 date: seconds (8) nanoseconds (4)
+//   06 string 00 end · 07 bytes 00 end · 08 array · 09 object · 0a decimal: 02 zero, or 03 exponent (2) digits 00, or the
+//   same with 01 and inverted if it is negative · 0b what does not fit the type, as in a column without one
 //
+// A decimal has two digits in a byte, and 1 more.
 // Within strings and bytes, a zero is written 00 ff. The end is 00, or 01 if the rest was cut off. A number is the
 // largest double that is not greater; from 2^53 on, the rest is what a 64-bit integer has above it. From 2^63 on there
 // are few such integers, and a number that no double holds has the rest ffff, then its exponent (4) and its digits 00,
@@ -15,20 +18,23 @@ import SynclineGround
 enum SortTag {
     static let null: UInt8 = 1
     static let bool: UInt8 = 2
+    static let uuid: UInt8 = 3
     static let number: UInt8 = 4
     static let date: UInt8 = 5
     static let string: UInt8 = 6
     static let bytes: UInt8 = 7
     static let array: UInt8 = 8
     static let object: UInt8 = 9
+    static let decimal: UInt8 = 10
+    static let unfit: UInt8 = 11
     /// Follows the zero after a string: it is whole, or it was cut off.
     static let whole: UInt8 = 0
     static let cut: UInt8 = 1
 }
 
 extension ByteWriter {
-    /// Appends a value's place in the order of a query. Strings are cut off after `limit` bytes.
-    mutating func append(sortOf value: Value, limit: Int = .max) {
+    /// Appends a value's place in the order of a column without a type.
+    mutating func append(sortOf value: Value, limit: Int) {
         switch value {
         case .null: append(SortTag.null)
         case .bool(let flag): append(sortOf: flag)
@@ -44,8 +50,7 @@ extension ByteWriter {
         }
     }
 
-    /// Appends the same for an encoded value, which may be followed by other bytes.
-    mutating func append(sortOfEncoded value: UnsafeRawBufferPointer, limit: Int = .max) throws(MalformedBytes) {
+    mutating func append(sortOfEncoded value: UnsafeRawBufferPointer, limit: Int) throws(MalformedBytes) {
         var reader = ByteReader(value)
         guard let tag = value.first else { throw MalformedBytes() }
         if tag & 0xc0 == ValueTag.smallInteger { return append(sortOf: Int64(tag & 0x3f)) }
@@ -65,19 +70,19 @@ extension ByteWriter {
         }
     }
 
-    private mutating func append(sortOf flag: Bool) {
+    mutating func append(sortOf flag: Bool) {
         append(SortTag.bool)
         append(flag ? 1 : 0)
     }
 
-    private mutating func append(sortOf number: Int64) {
+    mutating func append(sortOf number: Int64) {
         var floor = Double(number)
         // Rounding to the nearest double may have gone up.
         if floor >= 0x1p63 || Int64(floor) > number { floor = floor.nextDown }
         append(sortOf: floor, rest: UInt16(truncatingIfNeeded: number &- Int64(floor)))
     }
 
-    private mutating func append(sortOf number: Double) { append(sortOf: number, rest: 0) }
+    mutating func append(sortOf number: Double) { append(sortOf: number, rest: 0) }
 
     private mutating func append(sortOf number: SpelledNumber) {
         guard case .digits(let digits) = number.meaning else { return append(sortOf: number.rounded) }
@@ -93,6 +98,20 @@ extension ByteWriter {
         if digits.isNegative { invert(from: start) }
     }
 
+    mutating func append(sortOf decimal: NumberDigits) {
+        append(SortTag.decimal)
+        if decimal.digits.isEmpty { return append(2) }
+        append(decimal.isNegative ? 1 : 3)
+        let start = count
+        let exponent = UInt16(bitPattern: Int16(clamping: decimal.exponent)) ^ 1 << 15
+        append(UInt8(exponent >> 8))
+        append(UInt8(truncatingIfNeeded: exponent))
+        var digits = decimal.digits[...]
+        while let digit = digits.popFirst() { append(digit * 10 + (digits.popFirst() ?? 0) + 1) }
+        append(0)
+        if decimal.isNegative { invert(from: start) }
+    }
+
     private mutating func append(sortOf floor: Double, rest: UInt16) {
         append(SortTag.number)
         // Zero has two bit patterns.
@@ -103,7 +122,7 @@ extension ByteWriter {
         append(UInt8(truncatingIfNeeded: rest))
     }
 
-    private mutating func append(sortOf instant: Timestamp.Instant) {
+    mutating func append(sortOf instant: Timestamp.Instant) {
         append(SortTag.date)
         append(ordered: UInt64(bitPattern: instant.seconds) ^ 1 << 63)
         append(UInt8(truncatingIfNeeded: instant.nanoseconds >> 24))
@@ -175,6 +194,13 @@ extension ByteReader {
         switch try byte() {
         case SortTag.null, SortTag.array, SortTag.object: return nil
         case SortTag.bool: try skip(1)
+        case SortTag.uuid: try skip(16)
+        case SortTag.unfit: return try skipSortValue().map { $0 + 1 }
+        case SortTag.decimal:
+            let sign = try byte()
+            if sign == 2 { return nil }
+            try skip(2)
+            while try byte() != (sign == 1 ? 0xff : 0) {}
         case SortTag.number:
             let (floor, rest) = try sortedNumber()
             guard floor.magnitude >= SortEncoding.firstWithDigits, rest == SortEncoding.restOfDigits else { return nil }

@@ -3,7 +3,7 @@
 import SynclineGround
 
 /// The sixteen bytes of a UUID string, and its case.
-struct UUIDDigits: Hashable {
+package struct UUIDDigits: Hashable, Sendable {
     /// The first byte is the lowest of `first`.
     let first: UInt64
     let second: UInt64
@@ -18,8 +18,18 @@ struct UUIDDigits: Hashable {
         withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) { TextForm.text(ofUUID: $0, isUpper: isUpper) }
     }
 
-    /// Reads 36 characters.
+    /// Reads 36 characters whose letters have one case.
     init?(_ utf8: UnsafeRawBufferPointer) {
+        self.init(utf8, allowsBothCases: false)
+    }
+
+    /// Reads a string that is a UUID in upper, lower or mixed case.
+    init?(anyCase utf8: UnsafeRawBufferPointer) {
+        guard utf8.count == 36 else { return nil }
+        self.init(utf8, allowsBothCases: true)
+    }
+
+    private init?(_ utf8: UnsafeRawBufferPointer, allowsBothCases: Bool) {
         func half(_ offset: Int) -> UInt64 {
             UInt64(UInt32(littleEndian: utf8.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         }
@@ -28,9 +38,17 @@ struct UUIDDigits: Hashable {
             let c = Hexadecimal.Eight(half(19) | half(24) &<< 32), let d = Hexadecimal.Eight(utf8, at: 28)
         else { return nil }
         isUpper = a.hasUpper || b.hasUpper || c.hasUpper || d.hasUpper
-        if isUpper && (a.hasLower || b.hasLower || c.hasLower || d.hasLower) { return nil }
+        if isUpper && !allowsBothCases && (a.hasLower || b.hasLower || c.hasLower || d.hasLower) { return nil }
         first = UInt64(a.bytes) | UInt64(b.bytes) &<< 32
         second = UInt64(c.bytes) | UInt64(d.bytes) &<< 32
+    }
+}
+
+extension UUIDDigits: Comparable {
+    /// By their bytes.
+    package static func < (left: UUIDDigits, right: UUIDDigits) -> Bool {
+        left.first == right.first
+            ? left.second.byteSwapped < right.second.byteSwapped : left.first.byteSwapped < right.first.byteSwapped
     }
 }
 

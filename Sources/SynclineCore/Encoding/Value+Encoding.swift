@@ -28,6 +28,14 @@ enum ValueTag {
     static let spelledNumber: UInt8 = 14
     static let smallInteger: UInt8 = 0x40
     static let shortText: UInt8 = 0x80
+
+    /// Whether a tag is that of a string, in any form.
+    static func isText(_ tag: UInt8) -> Bool {
+        switch tag {
+        case shortText..., text, lowerUUID, upperUUID, instant, hexadecimal: true
+        default: false
+        }
+    }
 }
 
 extension Value {

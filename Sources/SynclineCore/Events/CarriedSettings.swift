@@ -9,13 +9,15 @@ extension StateReader {
         var events: [Event.Body] = []
         try snapshot.forEach(prefix: [Keyspace.settings]) { key, stored throws(StateError) in
             let name = String(decoding: key.dropFirst(), as: UTF8.self)
-            if name.hasPrefix(SettingName.indexes) || name.hasPrefix(SettingName.orderedIndexes) { return true }
+            if name.hasPrefix(SettingName.indexes) { return true }
             let value = try stored.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }
+            if name.hasPrefix(SettingName.types) { return true }
             events.append(
                 name == SettingName.schema
                     ? .declared(try Declaration(value), steps: []) : .configured(name: name, value: value))
             return true
         }
-        return events
+        let types = try types
+        return events + types.names.map { .typed(TypeDeclaration(table: $0, columns: types[$0].columns)) }
     }
 }

@@ -4,6 +4,7 @@
 //   column   := name · name on the server · 00 | 01 default (value)
 //   step     := 1 name of the table · name · new name | 2 name of the table · name
 //             | 3 name of the table · name · count (value · value)* | 4 name of the table
+//             | 5 name of the table · name · name of the type
 
 import SynclineGround
 
@@ -47,6 +48,11 @@ extension EventWriter {
                 append(value: change.old)
                 append(value: change.new)
             }
+        case .setType(let table, let column, let type):
+            append(varint: 5)
+            append(name: table)
+            append(name: column)
+            append(name: type.rawValue)
         case .dropTable(let table):
             append(varint: 4)
             append(name: table)
@@ -95,6 +101,9 @@ extension EventReader {
             }
             return .changeValues(table: table, column: column, changes)
         case 4: return .dropTable(table)
+        case 5:
+            let column = try name()
+            return .setType(table: table, column: column, try columnType())
         default: throw MalformedBytes()
         }
     }

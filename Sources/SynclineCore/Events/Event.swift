@@ -27,6 +27,8 @@ package struct Event: Hashable, Sendable {
         case purged(Purge)
         /// The app declared or dropped an index.
         case indexed(IndexChange)
+        /// The app declared the types of columns.
+        case typed(TypeDeclaration)
         /// The app reset a query's cursor.
         case cursorReset(table: String, queryID: String)
         /// Operations are about to be sent.
@@ -161,27 +163,12 @@ package struct IndexChange: Hashable, Sendable {
     /// Columns that it keeps beside those.
     package var including: [String]
     package var isOn: Bool
-    package var form: Form
 
-    package enum Form: Hashable, Sendable {
-        /// The form of older stores: one column, without nulls and dates.
-        case older
-        /// All rows, sorted by any number of columns. Also the form of every index that is dropped by its columns, and of
-        /// one that includes columns.
-        case sorted
-        /// All rows. An entry also says what its key leaves open about the values.
-        case marked
-    }
-
-    /// - Parameter form: Nil for the form that new indexes have.
-    package init(
-        table: String, columns: [String], including: [String] = [], isOn: Bool, form: Form? = nil
-    ) {
+    package init(table: String, columns: [String], including: [String] = [], isOn: Bool) {
         self.table = table
         self.columns = columns
         self.including = including
         self.isOn = isOn
-        self.form = form ?? (isOn && including.isEmpty ? .marked : .sorted)
     }
 }
 

@@ -15,8 +15,7 @@ package enum EventKind: UInt8, CaseIterable, Sendable {
     case discarded
     case carried = 14
     case serverWorked = 16
-    case indexedByColumns = 17
-    case indexedWithMarks = 18
+    case typed = 17
 }
 
 /// Builds the bytes of one event.
@@ -161,6 +160,7 @@ extension Event {
             writer.append(flag: purge.ids != nil)
             for id in purge.ids ?? [] { writer.append(id: id) }
         case .indexed(let change): writer.append(change)
+        case .typed(let declaration): writer.append(declaration)
         case .cursorReset(let table, let queryID):
             writer.append(name: table)
             writer.append(id: queryID)
@@ -196,12 +196,8 @@ extension Event {
         case .undone: .undone
         case .page: .page
         case .purged: .purged
-        case .indexed(let change):
-            switch change.form {
-            case .older: .indexed
-            case .sorted: .indexedByColumns
-            case .marked: .indexedWithMarks
-            }
+        case .indexed: .indexed
+        case .typed: .typed
         case .cursorReset: .cursorReset
         case .sent: .sent
         case .answered: .answered
@@ -379,12 +375,8 @@ package struct EventReader {
             var ids: [String] = []
             while !isAtEnd { ids.append(try id()) }
             return .purged(Purge(table: table, ids: ids, isForced: isForced))
-        case .indexed:
-            let table = try name()
-            let column = try name()
-            return .indexed(IndexChange(table: table, columns: [column], isOn: try flag(), form: .older))
-        case .indexedByColumns: return .indexed(try indexChange())
-        case .indexedWithMarks: return .indexed(try markedIndex())
+        case .indexed: return .indexed(try indexChange())
+        case .typed: return .typed(try typeDeclaration())
         case .cursorReset:
             let table = try name()
             return .cursorReset(table: table, queryID: try id())

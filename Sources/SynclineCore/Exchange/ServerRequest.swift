@@ -27,6 +27,8 @@ package struct WriteRequest: Hashable, Sendable {
     package var operationID: String
     /// For an insert that met a tombstone: how to ask the server to restore the row.
     package var undelete: Undelete?
+    /// The types by which the server's row is compared with what is sent.
+    package var types = TableTypes()
 
     package enum Undelete: Hashable, Sendable {
         /// With a request without a body, which restores the row as it was; `tombstone` is set if the server

@@ -1,6 +1,6 @@
 // Decides whether a row matches a filter. A condition is true, false, or unknown: any comparison with null or
 // between different kinds of values is unknown, and so is its `not`. Only `eq null`, `ne null` and `ne` with a null
-// operand are never unknown.
+// operand are never unknown. A value beside a column with a type is read by that type: see `FilterOperand`.
 
 /// What a filter needs from a row.
 package protocol FilterSubject {
@@ -36,9 +36,9 @@ extension FilterExpression {
         case .not(let inner):
             return inner.truth(of: row, work).map { !$0 }
         case .compare(let comparison, let left, let right):
-            return FilterExpression.compare(comparison, (left, left.value(in: row, work)), right, row, work)
+            return FilterExpression.compare(comparison, (left, left.operand(in: row, work)), right, row, work)
         case .oneOf(let inner, let choices):
-            let value = (inner, inner.value(in: row, work))
+            let value = (inner, inner.operand(in: row, work))
             var result: Bool? = false
             for choice in choices {
                 switch FilterExpression.compare(.equal, value, choice, row, work) {
@@ -55,47 +55,46 @@ extension FilterExpression {
     }
 
     private static func compare(
-        _ comparison: Comparison, _ left: (FilterExpression, value: Value), _ right: FilterExpression,
-        _ row: some FilterSubject,
-        _ work: FilterWork?
+        _ comparison: Comparison, _ left: (FilterExpression, operand: FilterOperand), _ right: FilterExpression,
+        _ row: some FilterSubject, _ work: FilterWork?
     ) -> Bool? {
-        let rightValue = right.value(in: row, work)
+        let other = right.operand(in: row, work)
+        let areNull = (left.operand.value.isNull, other.value.isNull)
         if left.0.isNullLiteral || right.isNullLiteral, comparison == .equal || comparison == .notEqual {
-            return (left.value.isNull && rightValue.isNull) == (comparison == .equal)
+            return (areNull.0 && areNull.1) == (comparison == .equal)
         }
-        return holds(comparison, left.value, rightValue)
-    }
-
-    private static func holds(_ comparison: Comparison, _ left: Value, _ right: Value) -> Bool? {
-        if left.isNull || right.isNull {
-            return comparison == .notEqual && left.isNull != right.isNull ? true : nil
-        }
-        let order = Value.compare(left, right)
-        if order == .none { return left.isSame(as: right) && comparison == .equal ? true : nil }
-        return comparison.holds(order)
+        if areNull.0 || areNull.1 { return comparison == .notEqual && areNull.0 != areNull.1 ? true : nil }
+        return FilterOperand.holds(comparison, left.operand, other)
     }
 
     // MARK: Values
 
-    func value(in row: some FilterSubject, _ work: FilterWork?) -> Value {
+    private func value(in row: some FilterSubject, _ work: FilterWork?) -> Value { operand(in: row, work).value }
+
+    func operand(in row: some FilterSubject, _ work: FilterWork?) -> FilterOperand {
         switch self {
         case .column(let path):
             var value = row.value(ofColumn: path[0])
             for name in path.dropFirst() {
                 value = value[member: name] ?? .null
             }
-            return value
+            return FilterOperand(value, path.count == 1 ? work?.types[path[0]] ?? .any : .any)
         case .literal(let value, _):
-            return value
+            return FilterOperand(value)
         case .arithmetic(let arithmetic, let left, let right):
-            return FilterArithmetic.apply(arithmetic, left.value(in: row, work), right.value(in: row, work))
+            return FilterArithmetic.apply(arithmetic, left.operand(in: row, work), right.operand(in: row, work))
         case .negate(let inner):
-            return FilterArithmetic.negate(inner.value(in: row, work))
+            let operand = inner.operand(in: row, work)
+            return FilterOperand(FilterArithmetic.negate(operand.settled), operand.type)
         case .call(let function, let arguments):
-            if let work, !work.mayGoOn { return .null }
-            return FilterFunctions.apply(function, arguments.map { $0.value(in: row, work) }, work)
+            if let work, !work.mayGoOn { return FilterOperand(.null) }
+            let operands = arguments.map { $0.operand(in: row, work) }
+            if function.rounds, operands[0].type.isDecimal {
+                return FilterFunctions.rounded(function, decimal: operands[0].value)
+            }
+            return FilterOperand(FilterFunctions.apply(function, operands.map(\.value), work))
         case .compare, .and, .or, .not, .oneOf:
-            return truth(of: row, work).map { .bool($0) } ?? .null
+            return FilterOperand(truth(of: row, work).map { .bool($0) } ?? .null)
         }
     }
 }

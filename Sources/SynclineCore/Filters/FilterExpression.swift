@@ -70,6 +70,9 @@ public indirect enum FilterExpression: Hashable, Sendable {
         /// Rounding functions.
         case floor, ceiling, round
 
+        /// Whether it rounds a number.
+        var rounds: Bool { self == .floor || self == .ceiling || self == .round }
+
         /// The number of arguments.
         var arity: ClosedRange<Int> {
             switch self {

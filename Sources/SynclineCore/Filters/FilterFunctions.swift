@@ -4,21 +4,55 @@
 import SynclineGround
 
 enum FilterArithmetic {
-    static func apply(_ arithmetic: FilterExpression.Arithmetic, _ left: Value, _ right: Value) -> Value {
-        if case .integer(let left) = left, case .integer(let right) = right {
-            return integer(arithmetic, left, right)
+    static func apply(
+        _ arithmetic: FilterExpression.Arithmetic, _ left: FilterOperand, _ right: FilterOperand
+    ) -> FilterOperand {
+        let values = (left.settled, right.settled)
+        if isExact(left, right) || isExact(right, left) {
+            guard let one = NumberDigits(number: values.0), let other = NumberDigits(number: values.1) else {
+                return FilterOperand(.null)
+            }
+            return FilterOperand(apply(arithmetic, one, other)?.value ?? .null, .decimal)
         }
-        guard let left = left.number, let right = right.number else { return .null }
+        if case .integer(let one) = values.0, case .integer(let other) = values.1 {
+            return FilterOperand(integer(arithmetic, one, other))
+        }
+        guard let one = values.0.number, let other = values.1.number else { return FilterOperand(.null) }
+        return FilterOperand(apply(arithmetic, one, other))
+    }
+
+    /// Whether a calculation is one of decimals: there is one, or an integer beside a literal with a fraction.
+    private static func isExact(_ one: FilterOperand, _ other: FilterOperand) -> Bool {
+        if one.type.isDecimal { return true }
+        guard one.type == .integer, other.type == .any else { return false }
+        if case .integer = other.value { return false }
+        return true
+    }
+
+    private static func apply(
+        _ arithmetic: FilterExpression.Arithmetic, _ left: NumberDigits, _ right: NumberDigits
+    ) -> NumberDigits? {
         switch arithmetic {
-        case .add: return finite(left + right)
-        case .sub: return finite(left - right)
-        case .mul: return finite(left * right)
-        case .div: return finite(left / right)
-        case .mod: return finite(left.truncatingRemainder(dividingBy: right))
+        case .add: left + right
+        case .sub: left - right
+        case .mul: left * right
+        case .div: left.divided(by: right)
+        case .mod: left.remainder(dividingBy: right)
         }
     }
 
-    /// Division of integers truncates towards zero, as on servers of the newer protocol.
+    private static func apply(_ arithmetic: FilterExpression.Arithmetic, _ left: Double, _ right: Double) -> Value {
+        switch arithmetic {
+        case .add: finite(left + right)
+        case .sub: finite(left - right)
+        case .mul: finite(left * right)
+        case .div: finite(left / right)
+        case .mod: finite(left.truncatingRemainder(dividingBy: right))
+        }
+    }
+
+    /// Division of integers truncates towards zero, as on servers of the newer protocol. A result of more than 64 bits has
+    /// all its digits.
     private static func integer(_ arithmetic: FilterExpression.Arithmetic, _ left: Int64, _ right: Int64) -> Value {
         let (result, overflow) =
             switch arithmetic {
@@ -28,7 +62,8 @@ enum FilterArithmetic {
             case .div: left.dividedReportingOverflow(by: right)
             case .mod: left.remainderReportingOverflow(dividingBy: right)
             }
-        return overflow ? .null : .integer(result)
+        if !overflow { return .integer(result) }
+        return right == 0 ? .null : apply(arithmetic, NumberDigits(left), NumberDigits(right))?.value ?? .null
     }
 
     static func negate(_ value: Value) -> Value {
@@ -172,6 +207,21 @@ enum FilterFunctions {
         case .minute: return .integer(second / 60 % 60)
         default: return .integer(second % 60)
         }
+    }
+
+    static func rounded(_ function: FilterExpression.Function, decimal value: Value) -> FilterOperand {
+        guard let number = NumberDigits(number: value) else { return FilterOperand(.null) }
+        let whole = number.truncated
+        let rest = number - whole
+        if rest.digits.isEmpty { return FilterOperand(value, .decimal) }
+        let isAway =
+            switch function {
+            case .floor: number.isNegative
+            case .ceiling: !number.isNegative
+            default: rest.exponent == 0 && rest.digits[0] >= 5
+            }
+        let step = NumberDigits(number.isNegative ? -1 : 1)
+        return FilterOperand((isAway ? whole + step : whole).value, .decimal)
     }
 
     private static func rounded(_ function: FilterExpression.Function, _ value: Value) -> Value {

@@ -104,6 +104,7 @@ struct FilterPrinter {
         case .number(let number): return number.spelling
         case .string(let text):
             if form != .plain && dialect == .datasync3 { return "cast(\(text),\(form.rawValue))" }
+            if form == .guid { return "guid" + text.quoted(by: "'") }
             return text.quoted(by: "'")
         case .date(let date):
             return self.date(date)

@@ -188,8 +188,10 @@ struct FilterScanner {
         guard endOfName() == index else { throw unexpected() }
         skipSpaces()
         if !isReal, let integer = Int64(digits) { return .integer(integer) }
-        // The spelling of a double does not matter here.
-        if isReal, let double = Double(digits), double.isFinite { return .double(double) }
+        // The spelling of a double does not matter here, but its digits do.
+        if isReal, let double = Double(digits), double.isFinite, NumberDigits(shortest: double) == NumberDigits(digits) {
+            return .double(double)
+        }
         guard let number = Value(number: digits) else { throw error("the number is too large", at: start) }
         return number
     }

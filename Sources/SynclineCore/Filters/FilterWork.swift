@@ -1,4 +1,4 @@
-// Limits the work of evaluating a filter. A filter's length limits the number of function calls, but not the size of
+// Limits the work of evaluating a filter, and knows the types of the columns. A filter's length limits the number of function calls, but not the size of
 // the strings they make: two letters may become a thousand, again and again.
 
 /// Why the evaluation of a filter ended early.
@@ -18,9 +18,12 @@ package final class FilterWork {
     @exclusivity(unchecked) package private(set) var failure: FilterFailure?
     @exclusivity(unchecked) private var made = 0
     private let goesOn: (() -> Bool)?
+    /// The types of the columns of the table.
+    let types: TableTypes
 
     /// - Parameter goesOn: Asked before each row and each function.
-    package init(goesOn: (() -> Bool)? = nil) {
+    package init(_ types: TableTypes = TableTypes(), goesOn: (() -> Bool)? = nil) {
+        self.types = types
         self.goesOn = goesOn
     }
 

@@ -48,15 +48,17 @@ struct DecisionFold {
             let link = ChainLink(change, key, at: frozen.position, revives: revives)
             state.rebuild(&entry, from: [link] + rest, frozen: nil)
         }
-        if let rival = frozen.rival { try meetServer(&entry, key, rival) }
+        if let rival = frozen.rival { try meetServer(&entry, key, rival, state.types[resolution.table]) }
         try state.write(entry, key, old: old)
     }
 
     /// While the app's operation was part of a conflict with another process, the server's row may have changed in a
     /// way that the decision did not show.
-    private func meetServer(_ entry: inout RowEntry, _ key: [UInt8], _ rival: Rival) throws(StateError) {
+    private func meetServer(
+        _ entry: inout RowEntry, _ key: [UInt8], _ rival: Rival, _ types: TableTypes
+    ) throws(StateError) {
         guard let pending = entry.pending, pending.frozen == nil, let operation = pending.operation,
-            rival.collides(with: entry.base)
+            rival.collides(with: entry.base, types)
         else { return }
         try state.freeze(
             &entry, pending, operation, key, asConflictWith: entry.base, rival.base,

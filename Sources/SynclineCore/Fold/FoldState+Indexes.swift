@@ -22,16 +22,16 @@ extension FoldState {
         }
     }
 
-    /// A row's entry in an index; nil for a row that an app does not see, or that an index of the older form leaves out.
+    /// A row's entry in an index; nil for a row that an app does not see.
     func indexEntry(_ table: String, _ index: TableIndex, _ entry: RowEntry, _ id: Bytes) -> IndexEntry? {
         guard let row = entry.visible else { return nil }
         var key = ByteWriter(capacity: 128)
         key.append(index.prefix(table))
         var mark = EntryMark()
         for (place, column) in index.columns.enumerated() {
-            let value = row[column] ?? .null
-            guard key.append(placeOf: value, in: index) else { return nil }
-            if index.hasMarks { mark.add(value, at: place) }
+            let (value, type) = (row[column] ?? .null, index.types[place])
+            key.append(placeOf: value, as: type)
+            if index.hasMarks { mark.add(value, as: type, at: place) }
         }
         key.append(id)
         if index.including.isEmpty { return IndexEntry(key: key.bytes, value: mark.bytes) }

@@ -11,6 +11,8 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var totals: Totals
     /// The declared indexes.
     @exclusivity(unchecked) var indexes = IndexList()
+    /// The declared types of columns.
+    @exclusivity(unchecked) package internal(set) var types = TypeCatalog()
     /// Whether rows may be listed as unreadable; false only if none is.
     @exclusivity(unchecked) var hasUnreadableRows = false
     /// The schema that the store has recorded.
@@ -34,14 +36,15 @@ package final class FoldState: ShapeNumbering {
         self.totals = totals
         shapes = try ShapeTable(reading: store.snapshot)
         ids = try StateReader(store.snapshot, shapes).idComparison
-        indexes = try StateReader(store.snapshot, shapes).allIndexes()
+        types = try StateReader(store.snapshot, shapes).types
+        indexes = try StateReader(store.snapshot, shapes).allIndexes(types)
         hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 
     /// Reads a snapshot of the current state.
     func reader(of snapshot: StateSnapshot) -> StateReader {
-        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes))
+        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes, types: types))
     }
 
     package func rowKey(_ table: String, _ id: String) -> [UInt8] {

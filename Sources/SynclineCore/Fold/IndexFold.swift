@@ -7,25 +7,18 @@ struct IndexFold {
     func apply(_ change: IndexChange) throws(StateError) {
         let table = change.table
         let same = state.indexes.indexes(of: table).filter { $0.isSorted(by: change.columns) }
-        if change.form == .older {
-            guard same.contains(where: { $0.number == nil }) != change.isOn else { return }
-            let index = TableIndex(columns: change.columns)
-            return change.isOn ? try add(table, index) : try drop(table, index)
-        }
         if change.isOn, same.contains(where: { $0.isCurrent(change) }) { return }
         for index in same { try drop(table, index) }
         guard change.isOn, let number = state.indexes.freeNumber(for: table) else { return }
-        try add(
-            table,
-            TableIndex(
-                columns: change.columns, including: change.including, number: number,
-                hasMarks: change.form == .marked))
+        try add(table, TableIndex(columns: change.columns, including: change.including, number: number))
     }
 
+    /// Adds an index, whose keys are made by the present types of its columns.
     func add(_ table: String, _ index: TableIndex) throws(StateError) {
+        let index = index.typed(by: state.types[table])
         guard !state.indexes.indexes(of: table).contains(index) else { return }
         state.indexes.add(table, index)
-        try state.put(setting: SettingName.index(table, index), index.number == nil ? .bool(true) : index.value)
+        try state.put(setting: SettingName.index(table, index), index.value)
         try fill(table, index)
     }
 

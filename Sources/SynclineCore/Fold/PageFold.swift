@@ -47,7 +47,7 @@ package struct PageFold {
             entry.forgetOvertaken()
             // What the base has besides is as it was: a pull may have asked for some columns only.
             if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
-            try rebase(&entry, key, onto: row)
+            try rebase(&entry, key, onto: row, state.types[table])
         } else {
             let meetsChange = entry.meetsTombstone
             guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return wasListed }
@@ -59,7 +59,9 @@ package struct PageFold {
         return true
     }
 
-    private func rebase(_ entry: inout RowEntry, _ key: [UInt8], onto row: Row) throws(StateError) {
+    private func rebase(
+        _ entry: inout RowEntry, _ key: [UInt8], onto row: Row, _ types: TableTypes
+    ) throws(StateError) {
         let ancestor = entry.base
         entry.take(base: row, isAnswer: false)
         try state.settleVoid(&entry)
@@ -67,7 +69,7 @@ package struct PageFold {
         if pending.frozen?.status == .conflict {
             entry.pending?.frozen?.meet(server: row)
         } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
-            pending.isInConflict(operation.kind, with: row, since: ancestor)
+            pending.isInConflict(operation.kind, with: row, since: ancestor, types)
         {
             try state.freeze(&entry, pending, operation, key, asConflictWith: row, ancestor, .changed)
         }
@@ -123,12 +125,14 @@ package struct PageEffect: Hashable, Sendable {
 
 extension PendingRow {
     /// Whether the pending operation and a row from the server are in conflict at once.
-    fileprivate func isInConflict(_ kind: OperationKind, with server: Row, since ancestor: Row?) -> Bool {
+    fileprivate func isInConflict(
+        _ kind: OperationKind, with server: Row, since ancestor: Row?, _ types: TableTypes
+    ) -> Bool {
         switch kind {
         // The server will say so when it is pushed.
         case .insert: false
         case .delete: true
-        case .update: !overlay.collidingColumns(with: server, since: ancestor).isEmpty
+        case .update: !overlay.collidingColumns(with: server, since: ancestor, types).isEmpty
         }
     }
 }

@@ -9,7 +9,7 @@ package final class Projector {
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then rebuilt from the
     /// events.
-    package static let version: UInt32 = 6
+    package static let version: UInt32 = 7
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
@@ -49,6 +49,7 @@ package final class Projector {
         case .page(let page): try pages.apply(page)
         case .purged(let purge): try PurgeFold(state: state).apply(purge)
         case .indexed(let change): try IndexFold(state: state).apply(change)
+        case .typed(let declaration): try TypeFold(state: state).apply(declaration)
         case .cursorReset(let table, let queryID): try state.putCursor(table, queryID, nil)
         case .sent(let operations):
             for operation in operations { try PushFold(state: state).apply(operation) }

@@ -124,7 +124,7 @@ struct PushFold {
         update.isDecided = false
         update.operationID = answer.nextOperationID ?? ""
         update.ancestor = base
-        update.columns = frozen.columns.difference(from: base)
+        update.columns = frozen.columns.difference(from: base, state.types[answer.table])
         state.rebuild(&entry, from: links, frozen: update)
         try lowerCursors(of: answer.table, to: base)
     }

@@ -39,17 +39,24 @@ struct SchemaFold {
             let affected = state.indexes.indexes(of: table).filter { $0.keeps(from) }
             for index in affected { try IndexFold(state: state).drop(table, index) }
             try rewrite(table, .rename(from, to: to))
+            try TypeFold(state: state).change(table) { types in
+                types[to] = types[from]
+                types[from] = .any
+            }
             for index in affected { try IndexFold(state: state).add(table, index.mapping { $0 == from ? to : $0 }) }
         case .dropColumn(let table, let column):
             let affected = state.indexes.indexes(of: table).filter { $0.keeps(column) }
             for index in affected { try IndexFold(state: state).drop(table, index) }
             try rewrite(table, .drop([column]))
+            try TypeFold(state: state).change(table) { $0[column] = .any }
             // An index that is sorted by the column goes; one that only includes it loses that column.
             for index in affected {
                 if let left = index.without(column) { try IndexFold(state: state).add(table, left) }
             }
         case .changeValues(let table, let column, let changes):
             try rewrite(table, .change(column, changes.byOldValue))
+        case .setType(let table, let column, let type):
+            try TypeFold(state: state).change(table, indexesOn: [column]) { $0[column] = type }
         case .dropTable(let table):
             for index in state.indexes.indexes(of: table) { try IndexFold(state: state).drop(table, index) }
             // Its changes are discarded, like those of a dropped column.
@@ -57,6 +64,7 @@ struct SchemaFold {
             try PurgeFold(state: state).apply(Purge(table: table, ids: nil, isForced: true))
             state.totals.superseded += state.totals.cancelled - cancelled
             state.totals.cancelled = cancelled
+            try TypeFold(state: state).change(table) { $0 = TableTypes() }
         }
     }
 

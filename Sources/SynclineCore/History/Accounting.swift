@@ -129,7 +129,7 @@ package struct Accounting {
             guard isResolved else { return .superseded }
             let isFollowUp = resolution.choice == .row && position > before?.frozen?.through ?? position
             return isFollowUp ? .superseded : .resolved
-        case .opened, .configured, .local, .indexed, .cursorReset, .sent, .declared, .serverWorked, .carried:
+        case .opened, .configured, .local, .indexed, .typed, .cursorReset, .sent, .declared, .serverWorked, .carried:
             return .superseded
         }
     }

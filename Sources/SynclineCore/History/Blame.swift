@@ -153,6 +153,9 @@ package struct Blame {
     package var entry: RowEntry? {
         get throws(StateError) { try projector.state.entry(projector.state.rowKey(focus.table, focus.id)).entry }
     }
+
+    /// The types of the row's columns.
+    var types: TableTypes { projector.state.types[focus.table] }
 }
 
 extension Event {
@@ -175,7 +178,8 @@ extension EventKind {
         case .undone: "undo"
         case .page: "pull"
         case .purged: "purge"
-        case .indexed, .indexedByColumns, .indexedWithMarks: "indexed"
+        case .indexed: "indexed"
+        case .typed: "typed"
         case .cursorReset: "cursor-reset"
         case .sent: "sent"
         case .answered: "answer"

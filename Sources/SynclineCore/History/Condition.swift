@@ -80,7 +80,8 @@ extension Condition {
     package func count(in reader: StateReader) throws(StateError) -> Int {
         switch subject {
         case .row(let focus, let filter):
-            return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter) ? 1 : 0
+            let work = FilterWork(try reader.types(of: focus.table))
+            return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter, work) ? 1 : 0
         case .count(let table, let filter): return try reader.count(RowQuery(table: table, filter: filter))
         case .pending: return try PushPlan(reader).toPush.count
         case .conflicts: return try reader.conflicts().count
@@ -91,7 +92,9 @@ extension Condition {
     func mayChange(with kind: EventKind) -> Bool {
         switch (subject, kind) {
         case (.pending, .configured): true
-        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .serverWorked), (_, .carried): false
+        case (_, .opened), (_, .configured), (_, .cursorReset), (_, .indexed), (_, .typed), (_, .serverWorked),
+            (_, .carried):
+            false
         // Sending changes nothing that an app sees, and only what a server said causes a conflict.
         case (.row, .sent), (.count, .sent), (.conflicts, .sent), (.conflicts, .local): false
         default: true
@@ -102,29 +105,34 @@ extension Condition {
     var scope: StateChanges.Scope { table.map { .rows(of: $0) } ?? .pendingRows }
 
     /// Returns what an event adds to the count.
-    package func difference(_ changes: StateChanges, held: Set<[UInt8]> = []) -> Int {
+    /// - Parameter types: Those of the subject's table.
+    package func difference(_ changes: StateChanges, held: Set<[UInt8]> = [], _ types: TableTypes) -> Int {
+        let work = FilterWork(types)
         switch subject {
         case .row(let focus, let filter):
-            changes.rows.reduce(0) { sum, row in
+            return changes.rows.reduce(0) { sum, row in
                 guard row.table == focus.table, row.id.hasSameBytes(as: focus.id) else { return sum }
-                return sum + difference(row, filter)
+                return sum + difference(row, filter, work)
             }
         case .count(let table, let filter):
-            changes.rows.reduce(0) { $1.table == table ? $0 + difference($1, filter) : $0 }
+            return changes.rows.reduce(0) { $1.table == table ? $0 + difference($1, filter, work) : $0 }
         case .pending:
-            changes.rows.reduce(0) { held.contains($1.key) ? $0 : $0 + $1.after.sentCount - $1.before.sentCount }
+            return changes.rows.reduce(0) { held.contains($1.key) ? $0 : $0 + $1.after.sentCount - $1.before.sentCount }
         case .conflicts:
-            changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
+            return changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
         }
     }
 
-    private func difference(_ row: RowChange, _ filter: FilterExpression?) -> Int {
-        (Condition.matches(row.after, row.id, filter) ? 1 : 0) - (Condition.matches(row.before, row.id, filter) ? 1 : 0)
+    private func difference(_ row: RowChange, _ filter: FilterExpression?, _ work: FilterWork) -> Int {
+        (Condition.matches(row.after, row.id, filter, work) ? 1 : 0)
+            - (Condition.matches(row.before, row.id, filter, work) ? 1 : 0)
     }
 
-    private static func matches(_ entry: RowEntry?, _ id: String, _ filter: FilterExpression?) -> Bool {
+    private static func matches(
+        _ entry: RowEntry?, _ id: String, _ filter: FilterExpression?, _ work: FilterWork
+    ) -> Bool {
         guard let visible = entry?.visible else { return false }
-        return filter?.matches(IdentifiedRow(id: id, row: visible)) ?? true
+        return filter?.matches(IdentifiedRow(id: id, row: visible), work) ?? true
     }
 }
 

@@ -130,6 +130,10 @@ package struct ReplaySearch {
             let changes = try StateChanges(projector, of: condition.scope)
             if knowsSubject == false, !changes.rows.isEmpty { knowsSubject = true }
             try count(changes, kind)
+        } else if kind == .typed {
+            // The rows are the same, and the condition may have another meaning.
+            try projector.apply(record, number: number)
+            count = try condition.count(in: projector.reader(of: projector.store.snapshot))
         } else {
             projector.store.endChanges()
             try projector.apply(record, number: number)
@@ -148,6 +152,11 @@ package struct ReplaySearch {
                 return
             }
         }
-        count += condition.difference(changes, held: held)
+        if kind == .declared {
+            count = try condition.count(in: projector.reader(of: projector.store.snapshot))
+        } else {
+            count += condition.difference(
+                changes, held: held, condition.table.map { projector.state.types[$0] } ?? TableTypes())
+        }
     }
 }

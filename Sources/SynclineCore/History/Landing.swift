@@ -55,7 +55,7 @@ extension Event.Body {
     /// of the app.
     package var isForBranches: Bool {
         switch self {
-        case .opened, .configured, .local, .undone, .indexed, .declared, .carried: true
+        case .opened, .configured, .local, .undone, .indexed, .typed, .declared, .carried: true
         case .page, .purged, .cursorReset, .sent, .answered, .resolved, .discarded, .serverWorked: false
         }
     }

@@ -39,6 +39,7 @@ extension Event {
         case .declared(let declaration, let steps):
             Set(declaration.tables.map(\.name) + steps.map(\.table)).sorted().map { NamedRow($0, nil) }
         case .carried(_, let rows): rows.map { NamedRow($0.table, $0.id) }
+        case .typed(let declaration): [NamedRow(declaration.table, nil)]
         case .opened, .configured, .undone, .indexed, .cursorReset, .serverWorked: []
         }
     }

@@ -96,12 +96,12 @@ package struct OutboxOutline {
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
         var reader = try EventReader(record, shapes)
         switch reader.kind {
-        case .opened, .cursorReset, .indexed, .serverWorked, .carried: return true
+        case .opened, .cursorReset, .indexed, .typed, .serverWorked, .carried: return true
         case .local: return try foldLocal(&reader, number)
         default: break
         }
         switch try reader.event().body {
-        case .opened, .cursorReset, .indexed, .serverWorked, .carried, .local: return true
+        case .opened, .cursorReset, .indexed, .typed, .serverWorked, .carried, .local: return true
         case .configured(let name, let value):
             if Hold.row(name) != nil { return false }
             guard name == SettingName.ids else { return true }

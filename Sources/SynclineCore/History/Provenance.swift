@@ -78,7 +78,7 @@ extension Provenance {
             case .purged: .purge
             case .discarded: .discard
             case .declared(let declaration, _): .migration(version: declaration.version)
-            case .opened, .configured, .indexed, .cursorReset, .sent, .serverWorked, .carried: .other
+            case .opened, .configured, .indexed, .typed, .cursorReset, .sent, .serverWorked, .carried: .other
             }
     }
 }

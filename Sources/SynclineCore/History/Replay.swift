@@ -152,7 +152,7 @@ package struct Replay {
         if due.isEmpty { return [] }
         switch event.body {
         case .local(let transaction): return transaction.changes.map { projector.state.rowKey($0.table, $0.id) }
-        case .undone, .configured, .indexed, .cursorReset, .serverWorked, .carried: return []
+        case .undone, .configured, .indexed, .typed, .cursorReset, .serverWorked, .carried: return []
         // Only the decision of a policy can be the one that is due.
         case .resolved(let resolution) where resolution.policy != nil: return []
         case .resolved(let resolution): return [projector.state.rowKey(resolution.table, resolution.id)]
@@ -217,7 +217,9 @@ package struct Replay {
         if case .done = answer.outcome { rebases[key] = nil }
         guard case .conflict = answer.outcome, !isRefused, rebases[key] ?? 0 < PushOptions.rebaseLimit,
             let entry = try projector.state.entry(key).entry, let frozen = entry.pending?.frozen,
-            let conflict = Conflict(table: answer.table, id: answer.id, frozen), !conflict.mayHaveBeenDone
+            let conflict = Conflict(
+                table: answer.table, id: answer.id, frozen, projector.state.types[answer.table]),
+            !conflict.mayHaveBeenDone
         else { return }
         let found = try? conflict.resolution(policy.decide(conflict), hasBase: entry.base != nil, policy: policy.name)
         guard let resolution = found else { return }

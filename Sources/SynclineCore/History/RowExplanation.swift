@@ -159,7 +159,8 @@ package struct RowExplanation: Hashable, Sendable {
         }
         var earlier: Int?
         for (index, operation) in plan.enumerated() where operation.rowKey == key {
-            let obstacle = RowExplanation.obstacle(operation, entry?.pending?.frozen, after: earlier, attempt)
+            let obstacle = RowExplanation.obstacle(
+                operation, entry?.pending?.frozen, after: earlier, attempt, blame.types)
             operations.append(Waiting(number: index + 1, operation: operation, obstacle: obstacle))
             earlier = index + 1
         }
@@ -202,13 +203,15 @@ package struct RowExplanation: Hashable, Sendable {
     }
 
     private static func obstacle(
-        _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?
+        _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?,
+        _ types: TableTypes
     ) -> Obstacle {
         if operation.state == .inFlight { return .underWay }
         if let earlier { return .after(earlier) }
         if operation.state == .held { return .held }
         if operation.isFrozen, let frozen {
-            if let conflict = Conflict(table: operation.table, id: operation.id, frozen) { return .waits(conflict) }
+            let conflict = Conflict(table: operation.table, id: operation.id, frozen, types)
+            if let conflict { return .waits(conflict) }
             if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }
             return .unanswered
         }

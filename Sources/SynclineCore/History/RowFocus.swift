@@ -30,8 +30,8 @@ package struct RowFocus: Hashable, Sendable {
     /// Returns whether an event may concern the row. True may be wrong, false never is.
     package func mayConcern(_ record: UnsafeRawBufferPointer, kind: EventKind) -> Bool {
         switch kind {
-        case .opened, .cursorReset, .indexed, .indexedByColumns, .indexedWithMarks, .carried: false
-        case .configured, .declared, .undone, .purged, .serverWorked: true
+        case .opened, .cursorReset, .indexed, .carried: false
+        case .configured, .declared, .typed, .undone, .purged, .serverWorked: true
         case .local, .page, .sent, .answered, .resolved, .discarded:
             encodings.contains { $0.withBytes { record.contains(bytes: $0) } }
                 || !letters.isEmpty && letters.withBytes { record.contains(lowered: $0) }
@@ -55,7 +55,7 @@ extension Projector {
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
-        case .configured, .declared, .serverWorked: try apply(event, number: number)
+        case .configured, .declared, .typed, .serverWorked: try apply(event, number: number)
         case .local(let transaction):
             var made = 0
             for (index, change) in transaction.changes.enumerated() where row.isRow(change.table, change.id) {

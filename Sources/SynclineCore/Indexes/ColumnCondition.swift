@@ -55,24 +55,27 @@ struct ColumnCondition {
     /// Appends the place that it leaves to a key; returns false if that is not a single one without other values.
     func appendPlace(_ index: TableIndex, to key: inout [UInt8]) -> Bool {
         guard case .compare(.equal, let value) = test else { return false }
-        switch value {
-        case .bool, .integer, .double, .number, .bytes: break
-        // A string also compares with dates, as an instant.
-        case .string(let text): if Timestamp(text) != nil { return false }
-        case .null, .date, .array, .object: return false
+        let meaning = Meaning(value, as: index.type(of: column))
+        switch meaning {
+        case .null, .unfit, .plain(.date), .plain(.array), .plain(.object): return false
+        default: break
         }
+        guard meaning.hasOwnPlace else { return false }
         var place = ByteWriter()
-        guard index.isExact(value), place.append(placeOf: value, in: index) else { return false }
+        place.append(sortOf: meaning)
         place.withView { key.append(contentsOf: $0) }
         return true
     }
 
     /// Its intervals, in order and apart from each other; nil if the index can't tell.
     func intervals(_ index: TableIndex) -> [IndexInterval]? {
+        let type = index.type(of: column)
         switch test {
-        case .compare(let comparison, let value): return ColumnCondition.intervals(comparison, value, index)
+        case .compare(let comparison, let value): return ColumnCondition.intervals(comparison, value, type)
         case .prefix(let prefix):
-            let place = index.placeOfPrefix(prefix)
+            // In other columns, a string function reads the spelling, and the index has the meaning.
+            guard type == .string || type == .any else { return nil }
+            let place = IndexPlace(prefix: prefix)
             return [
                 IndexInterval(
                     from: place.bytes, to: place.bytes.followed(by: IndexInterval.highest), isExact: place.isExact)
@@ -80,7 +83,7 @@ struct ColumnCondition {
         case .oneOf(let values):
             var all: [IndexInterval] = []
             for value in values {
-                guard let some = ColumnCondition.intervals(.equal, value, index) else { return nil }
+                guard let some = ColumnCondition.intervals(.equal, value, type) else { return nil }
                 // Values that can't be told apart have one interval.
                 all += some.filter { !all.contains($0) }
             }
@@ -90,53 +93,63 @@ struct ColumnCondition {
     }
 
     private static func intervals(
-        _ comparison: FilterExpression.Comparison, _ value: Value, _ index: TableIndex
+        _ comparison: FilterExpression.Comparison, _ value: Value, _ type: ColumnType
     ) -> [IndexInterval]? {
-        switch value {
+        let meaning = Meaning(value, as: type)
+        switch meaning {
         case .null:
-            guard index.number != nil else { return nil }
             switch comparison {
-            case .equal: return [IndexInterval(([SortTag.null], true))]
+            case .equal: return [IndexInterval(IndexPlace(.null))]
             case .notEqual:
                 return [IndexInterval(from: [SortTag.null + 1], to: [IndexInterval.highest], isExact: true)]
             default: return []
             }
-        case .bool, .integer, .double, .number, .bytes: return interval(comparison, value, index).map { [$0] }
-        case .string(let text):
-            // A string also compares with dates, as an instant.
-            guard let date = Timestamp(text) else { return interval(comparison, value, index).map { [$0] } }
-            guard let dates = interval(comparison, .date(date), index) else { return nil }
-            return interval(comparison, value, index).map { [dates, $0] }
-        case .date:
-            // Strings with the form of a date compare as instants, so each has to be looked at.
-            guard let dates = interval(comparison, value, index) else { return nil }
-            return [dates, IndexInterval(from: [SortTag.string], to: [SortTag.string + 1], isExact: false)]
-        case .array, .object: return nil
+        case .plain(.date):
+            // Strings with the form of a date compare as instants, so each has to be looked at. Null differs from them.
+            if comparison == .notEqual { return nil }
+            return [IndexInterval(from: [SortTag.string], to: [SortTag.string + 1], isExact: false)]
+        case .plain(.array), .plain(.object), .unfit(.array), .unfit(.object): return nil
+        case .unfit(let value) where type.isNumeric && value.isNumber:
+            // A number that the type can't hold also meets those that it holds.
+            guard let others = interval(comparison, meaning) else { return nil }
+            return number(value, as: type).flatMap { interval(comparison, $0) }.map { [$0, others] }
+        default: return interval(comparison, meaning).map { [$0] }
         }
     }
 
+    /// The place of a number among those that a type holds; nil if it can't be told.
+    private static func number(_ value: Value, as type: ColumnType) -> Meaning? {
+        type.isDecimal ? NumberDigits(number: value).map { .decimal($0) } : .plain(value)
+    }
+
     /// The values of one kind for which a comparison holds.
-    private static func interval(
-        _ comparison: FilterExpression.Comparison, _ value: Value, _ index: TableIndex
-    ) -> IndexInterval? {
-        guard let place = index.place(of: value), let kind = place.bytes.first else { return nil }
+    private static func interval(_ comparison: FilterExpression.Comparison, _ meaning: Meaning) -> IndexInterval? {
+        let place = IndexPlace(meaning)
         if comparison == .equal { return IndexInterval(place) }
+        let kind = place.kind
         let end = place.bytes.followed(by: IndexInterval.highest)
-        let afterKind = [kind + 1]
         return switch comparison {
         case .equal, .notEqual: nil
         case .greater:
-            IndexInterval(from: place.isExact ? end : place.bytes, to: afterKind, isExact: place.isExact)
-        case .greaterOrEqual: IndexInterval(from: place.bytes, to: afterKind, isExact: place.isExact)
-        case .less: IndexInterval(from: [kind], to: place.isExact ? place.bytes : end, isExact: place.isExact)
-        case .lessOrEqual: IndexInterval(from: [kind], to: end, isExact: place.isExact)
+            IndexInterval(from: place.isExact ? end : place.bytes, to: kind.after, isExact: place.isExact)
+        case .greaterOrEqual: IndexInterval(from: place.bytes, to: kind.after, isExact: place.isExact)
+        case .less: IndexInterval(from: kind.first, to: place.isExact ? place.bytes : end, isExact: place.isExact)
+        case .lessOrEqual: IndexInterval(from: kind.first, to: end, isExact: place.isExact)
         }
+    }
+}
+
+extension IndexPlace {
+    /// The first bytes of the places of its kind, and the first bytes after them.
+    fileprivate var kind: (first: [UInt8], after: [UInt8]) {
+        let tags = Array(bytes.prefix(bytes[0] == SortTag.unfit ? 2 : 1))
+        return (tags, tags.dropLast() + [tags[tags.count - 1] + 1])
     }
 }
 
 extension FilterExpression.Comparison {
     /// The comparison with its sides exchanged.
-    fileprivate var reversed: FilterExpression.Comparison {
+    var reversed: FilterExpression.Comparison {
         switch self {
         case .equal, .notEqual: self
         case .greater: .less

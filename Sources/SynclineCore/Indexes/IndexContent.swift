@@ -25,11 +25,17 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
     package static let cut = IndexContent(rawValue: 1 << 8)
     /// Numbers that no double holds.
     package static let wideNumber = IndexContent(rawValue: 1 << 9)
+    package static let uuid = IndexContent(rawValue: 1 << 10)
+    package static let decimal = IndexContent(rawValue: 1 << 11)
+    /// Values that do not fit the column's type.
+    package static let unfit = IndexContent(rawValue: 1 << 12)
     /// Any values.
-    package static let unknown = IndexContent(rawValue: 1 << 10 - 1)
+    package static let unknown = IndexContent(rawValue: 1 << 13 - 1)
 
     /// Whether there is nothing but strings and null.
-    package var hasStringsOnly: Bool { isDisjoint(with: [.bool, .number, .date, .bytes, .structure]) }
+    package var hasStringsOnly: Bool {
+        isDisjoint(with: [.bool, .number, .date, .bytes, .structure, .uuid, .decimal, .unfit])
+    }
 
     /// Values of a kind.
     package init(_ kind: PlaceKind) {
@@ -40,6 +46,9 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
         case .string: self = .string
         case .bytes: self = .bytes
         case .structure: self = .structure
+        case .uuid: self = .uuid
+        case .decimal: self = .decimal
+        case .unfit: self = .unfit
         }
     }
 }
@@ -47,8 +56,6 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
 extension StateReader {
     /// What the first column of an index may have: found by a few searches, which do not look at single values.
     package func contentOfFirstColumn(_ table: String, _ index: TableIndex) throws(StateError) -> IndexContent {
-        // An index of the older form lacks some rows.
-        guard index.number != nil else { return .unknown }
         let prefix = index.prefix(table)
         func has(from low: [UInt8], to high: [UInt8]) throws(StateError) -> Bool {
             try snapshot.isAnything(from: prefix + low, before: prefix + high)
@@ -58,11 +65,13 @@ extension StateReader {
             content.insert(IndexContent(kind))
         }
         if content.contains(.date) { content.insert(.fineDate) }
-        if content.contains(.number), let edges = IndexContent.wideEdges(index) {
-            let isBelow = try has(from: [SortTag.number], to: edges.low)
-            let isAbove = try has(from: edges.high, to: [SortTag.number + 1])
+        if content.contains(.number) {
+            let (low, high) = (IndexPlace(.number(-0x1p63)).bytes, IndexPlace(.number(0x1p63)).bytes)
+            let isBelow = try has(from: [SortTag.number], to: low)
+            let isAbove = try has(from: high, to: [SortTag.number + 1])
             if isBelow || isAbove { content.insert(.wideNumber) }
         }
+        if content.contains(.decimal) { content.insert(.wideNumber) }
         if !content.isDisjoint(with: [.string, .bytes]) { content.insert(.cut) }
         let (first, last) = IndexContent.numericBeginnings
         if try has(from: [SortTag.string, first], to: [SortTag.string, last + 1]) { content.insert(.numericString) }
@@ -76,7 +85,7 @@ extension StateReader {
         _ table: String, _ index: TableIndex, isNumber: (UnsafeRawBufferPointer) -> Bool, while isWanted: () -> Bool
     ) throws(StateError) -> [IndexContent]? {
         let prefix = index.prefix(table)
-        var contents = index.columns.map { _ in index.number == nil ? IndexContent.unknown : [] }
+        var contents: [IndexContent] = index.columns.map { _ in [] }
         var count = 0
         var isStopped = false
         try snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
@@ -84,7 +93,7 @@ extension StateReader {
             isStopped = count & 4095 == 0 && !isWanted()
             var place = ByteReader(key, at: prefix.count)
             do throws(MalformedBytes) {
-                for column in contents.indices { try contents[column].add(&place, index, isNumber) }
+                for column in contents.indices { try contents[column].add(&place, isNumber) }
             } catch {
                 throw .malformed("an index")
             }
@@ -98,20 +107,12 @@ extension IndexContent {
     /// Strings that look like numbers begin with a space, a sign, a point or a digit.
     static let numericBeginnings = (first: UInt8(ascii: "\t"), last: UInt8(ascii: "9"))
 
-    /// The places of the numbers beyond which an index may have numbers that no double holds.
-    fileprivate static func wideEdges(_ index: TableIndex) -> (low: [UInt8], high: [UInt8])? {
-        guard let low = index.place(of: .double(-0x1p63)), let high = index.place(of: .double(0x1p63)) else {
-            return nil
-        }
-        return (low.bytes, high.bytes)
-    }
-
     /// Adds the value of a place, and steps over it.
     fileprivate mutating func add(
-        _ reader: inout ByteReader, _ index: TableIndex, _ isNumber: (UnsafeRawBufferPointer) -> Bool
+        _ reader: inout ByteReader, _ isNumber: (UnsafeRawBufferPointer) -> Bool
     ) throws(MalformedBytes) {
         let start = reader.offset
-        let isCut = try reader.skipPlace(in: index) != nil
+        let isCut = try reader.skipSortValue() != nil
         let place = Bytes(rebasing: reader.bytes[start..<reader.offset])
         guard let tag = place.first, let kind = PlaceKind(tag) else { return }
         insert(IndexContent(kind))
@@ -123,8 +124,10 @@ extension IndexContent {
         case .string:
             if isCut || isNumber(Bytes(rebasing: place[1..<place.count - 2])) { insert(.numericString) }
         // Its digits follow.
-        case .number: if index.number != nil, place.count > 11 { insert(.wideNumber) }
-        case .bool, .bytes, .structure: break
+        case .number: if place.count > 11 { insert(.wideNumber) }
+        // More than 15 digits may be more than a double has.
+        case .decimal: if place.count > 2 + 2 + 8 { insert(.wideNumber) }
+        case .bool, .bytes, .structure, .uuid, .unfit: break
         }
     }
 }

@@ -12,7 +12,7 @@ package struct IndexInterval: Hashable, Sendable {
     var isExact: Bool
 
     /// A single place.
-    init(_ place: (bytes: [UInt8], isExact: Bool)) {
+    init(_ place: IndexPlace) {
         low = place.bytes
         end = place.isExact ? nil : place.bytes.followed(by: IndexInterval.highest)
         isExact = place.isExact

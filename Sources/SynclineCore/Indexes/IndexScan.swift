@@ -90,7 +90,7 @@ final class IndexScan {
             var start = reader.offset
             for _ in 0...column {
                 start = reader.offset
-                guard (try? reader.skipPlace(in: index)) != nil else { return nil }
+                guard (try? reader.skipSortValue()) != nil else { return nil }
             }
             return [UInt8](key[start..<reader.offset])
         }

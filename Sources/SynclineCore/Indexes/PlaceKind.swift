@@ -2,7 +2,7 @@
 
 /// A kind of values in the order of an index. Null is none of them, and arrays and objects are one.
 package enum PlaceKind: CaseIterable, Sendable {
-    case bool, number, date, string, bytes, structure
+    case bool, uuid, number, date, string, bytes, structure, decimal, unfit
 
     /// The kind of a place with a first byte; nil for null.
     init?(_ tag: UInt8) {
@@ -13,28 +13,31 @@ package enum PlaceKind: CaseIterable, Sendable {
     /// The first bytes of its places.
     var tags: Range<UInt8> {
         switch self {
-        case .bool: SortTag.bool..<SortTag.bool + 1
+        case .bool: SortTag.bool..<SortTag.uuid
+        case .uuid: SortTag.uuid..<SortTag.number
         case .number: SortTag.number..<SortTag.date
         case .date: SortTag.date..<SortTag.string
         case .string: SortTag.string..<SortTag.bytes
         case .bytes: SortTag.bytes..<SortTag.array
-        case .structure: SortTag.array..<SortTag.object + 1
+        case .structure: SortTag.array..<SortTag.decimal
+        case .decimal: SortTag.decimal..<SortTag.unfit
+        case .unfit: SortTag.unfit..<SortTag.unfit + 1
         }
     }
 }
 
 extension IndexInterval {
-    /// The values of a kind from one to another, or to the end of the kind. Nil if an index does not have such values.
-    package init?(_ kind: PlaceKind, from lower: Value?, through upper: Value?, in index: TableIndex) {
-        guard index.number != nil || [.bool, .number, .string].contains(kind) else { return nil }
-        let low = lower.flatMap { index.place(of: $0)?.bytes }
-        let high = upper.flatMap { index.place(of: $0)?.bytes }
-        if let low, low == high {
+    /// The meanings of a kind from one to another, or to the end of the kind.
+    package init(_ kind: PlaceKind, from lower: Meaning?, through upper: Meaning?) {
+        let low = lower.map { IndexPlace($0) }
+        let high = upper.map { IndexPlace($0).bytes }
+        if var low, low.bytes == high {
             // Strings that were cut off may share it.
-            self.init((low, true))
+            low.isExact = true
+            self.init(low)
         } else {
             self.init(
-                from: low ?? [kind.tags.lowerBound],
+                from: low?.bytes ?? [kind.tags.lowerBound],
                 to: high?.followed(by: IndexInterval.highest) ?? [kind.tags.upperBound], isExact: false)
         }
     }

@@ -4,7 +4,8 @@
 package enum LocalDecision {
     /// Returns the change of an operation, or nil if it changes nothing.
     package static func decide(
-        _ kind: OperationKind, table: String, id: String, columns: Row, on entry: RowEntry?
+        _ kind: OperationKind, table: String, id: String, columns: Row, on entry: RowEntry?,
+        _ types: TableTypes
     ) throws(SyncError) -> LocalChange? {
         let entry = entry ?? RowEntry()
         let rule: CompactorRule
@@ -24,7 +25,7 @@ package enum LocalDecision {
             if rule == .replace { change.columns = columns.replacing(entry.expected) }
         case .update:
             if let visible = entry.visible {
-                change.columns = columns.filter { isChange($0, in: visible, isWhole: entry.base != nil) }
+                change.columns = columns.filter { isChange($0, in: visible, isWhole: entry.base != nil, types) }
             }
             if CompactorRule.isEmpty(kind, hasColumns: !change.columns.isEmpty) { return nil }
         }
@@ -33,9 +34,11 @@ package enum LocalDecision {
 
     /// Returns whether a column's new value differs from what the app sees. A null for a column that the row lacks
     /// counts only if the server may have more columns.
-    private static func isChange(_ member: Value.Member, in visible: Row, isWhole: Bool) -> Bool {
+    private static func isChange(
+        _ member: Value.Member, in visible: Row, isWhole: Bool, _ types: TableTypes
+    ) -> Bool {
         guard let current = visible[member.name] else { return !(isWhole && member.value.isNull) }
-        return !current.stays(under: member.value)
+        return !types[member.name].keeps(current, under: member.value)
     }
 
     private static func refusal(_ refusal: ChangeRefusal, _ table: String, _ id: String) -> SyncError {

@@ -33,11 +33,11 @@ extension Migration.Step {
         switch self {
         case .renameColumn(_, let from, let to): return row.renaming(from, to: to)
         case .dropColumn(_, let column): return row.without([column])
-        case .transform(_, let column, let transform):
+        case .transform(_, let column, let transform), .setType(_, let column, _, let transform?):
             guard let old = row[column] else { return row }
             // Throws if a row can't hold the value.
             return row.merged(with: try Item([Value.Member(column, transform(old))]).columns)
-        case .addColumn, .dropTable: return row
+        case .addColumn, .setType, .dropTable: return row
         }
     }
 }

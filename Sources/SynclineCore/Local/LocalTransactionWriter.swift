@@ -36,7 +36,14 @@ package struct LocalTransactionWriter {
     package mutating func change(
         _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
     ) throws(SyncError) -> Bool {
-        try make(LocalChange(kind: kind, table: table, id: id, columns: columns))
+        try make(LocalChange(kind: kind, table: table, id: id, columns: try fitting(columns, table, id)))
+    }
+
+    /// The columns as their types have them stored. Throws if a value does not fit, unless the row has it.
+    private func fitting(_ columns: Row, _ table: String, _ id: String) throws(SyncError) -> Row {
+        let types = projector.state.types[table]
+        if types.isEmpty || types.fit(columns) { return columns }
+        return try types.stored(columns, over: try entry(table, id)?.visible, "\(table)/\(id)")
     }
 
     private mutating func make(_ wanted: LocalChange) throws(SyncError) -> Bool {
@@ -88,7 +95,9 @@ package struct LocalTransactionWriter {
         }
         let id = item.id ?? newID()
         try Item.check(id: id)
-        if item.hasWideNumbers { try item.checkWideNumbers(over: entry(table, id)?.visible) }
+        if item.hasWideNumbers {
+            try item.checkWideNumbers(over: entry(table, id)?.visible, projector.state.types[table])
+        }
         try change(kind, table, id, item.columns)
         let found: StoredRow?
         do throws(StateError) {
@@ -103,7 +112,7 @@ package struct LocalTransactionWriter {
         let entry = try entry(wanted.table, wanted.id)
         let kind = notesSeen && wanted.kind == .update && entry == nil ? .insert : wanted.kind
         var change = try LocalDecision.decide(
-            kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry)
+            kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry, projector.state.types[wanted.table])
         change?.isContested = isContested
         if notesSeen { change?.seen = entry?.visible } else if isContested { change?.seen = wanted.seen }
         return change
@@ -153,7 +162,8 @@ extension LocalTransactionWriter {
         for change in transaction.changes {
             let local = projector.state.localColumns(of: change.table) ?? []
             let key = projector.state.rowKey(change.table, change.id)
-            if made.isMet(change, key, local, by: try entry(change.table, change.id)?.visible) { return true }
+            let (row, types) = (try entry(change.table, change.id)?.visible, projector.state.types[change.table])
+            if made.isMet(change, key, local, by: row, types) { return true }
         }
         return false
     }

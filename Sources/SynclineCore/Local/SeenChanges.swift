@@ -6,28 +6,33 @@ struct SeenChanges {
     private var made: [[UInt8]: Set<String>?] = [:]
 
     /// - Parameter local: Columns that never leave the device. The last process that sets them wins.
-    mutating func isMet(_ change: LocalChange, _ key: [UInt8], _ local: Set<String>, by current: Row?) -> Bool {
+    mutating func isMet(
+        _ change: LocalChange, _ key: [UInt8], _ local: Set<String>, by current: Row?, _ types: TableTypes
+    ) -> Bool {
         let columns = change.kind == .update ? Set(change.columns.columns) : nil
         guard let earlier = made[key] else {
             made[key] = columns
-            return SeenChanges.isMet(change, local, by: current)
+            return SeenChanges.isMet(change, local, by: current, types)
         }
         // A row that the transaction itself made or removed is compared once.
         guard let earlier else { return false }
         made[key] = columns.map { $0.union(earlier) }
-        return SeenChanges.isMet(change, local.union(earlier), by: current)
+        return SeenChanges.isMet(change, local.union(earlier), by: current, types)
     }
 
-    private static func isMet(_ change: LocalChange, _ ignored: Set<String>, by current: Row?) -> Bool {
+    private static func isMet(
+        _ change: LocalChange, _ ignored: Set<String>, by current: Row?, _ types: TableTypes
+    ) -> Bool {
         switch (change.kind, current) {
         case (.insert, nil), (.delete, nil): return false
         case (.update, nil): return true
         case (.insert, let current?), (.update, let current?):
-            return !change.columns.without(ignored).collidingColumns(with: current, since: change.seen).isEmpty
+            let columns = change.columns.without(ignored)
+            return !columns.collidingColumns(with: current, since: change.seen, types).isEmpty
         case (.delete, let current?):
             guard let seen = change.seen else { return true }
             let names = Set(seen.own.columns).union(current.own.columns).subtracting(ignored)
-            return names.contains { !(seen[$0] ?? .null).means(current[$0] ?? .null) }
+            return names.contains { !types[$0].areSame(seen[$0] ?? .null, current[$0] ?? .null) }
         }
     }
 }

@@ -30,6 +30,10 @@ extension Masking {
             change.columns = change.columns.map { mask(column: $0) }
             change.including = change.including.map { mask(column: $0) }
             event.body = .indexed(change)
+        case .typed(var declaration):
+            declaration.columns = declaration.columns.map { TypedColumn(mask(column: $0.name), $0.type) }
+            declaration.table = mask(table: declaration.table)
+            event.body = .typed(declaration)
         case .cursorReset(let table, let queryID):
             event.body = .cursorReset(table: mask(table: table), queryID: mask(queryID: queryID))
         case .sent(let operations):
@@ -160,6 +164,7 @@ extension Masking {
             return .renameColumn(table: table, from: mask(column: from), to: mask(column: to))
         case .dropColumn(_, let column): return .dropColumn(table: table, column: mask(column: column))
         case .dropTable: return .dropTable(table)
+        case .setType(_, let column, let type): return .setType(table: table, column: mask(column: column), type)
         case .changeValues(_, let column, let changes):
             let place = Place(step.table, [column])
             let masked = changes.map { ValueChange(mask($0.old, place), mask($0.new, place)) }

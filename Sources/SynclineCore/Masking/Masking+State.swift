@@ -58,7 +58,7 @@ extension Masking {
             writer.append(entry: mask(try reader.entry(shapes), row.table), masked)
             return (mask(row, comparison), writer.bytes)
         case Keyspace.settings: return try setting(key, &reader)
-        case Keyspace.indexes, Keyspace.orderedIndexes: return nil
+        case Keyspace.indexes: return nil
         case Keyspace.failing:
             let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
             return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
@@ -111,17 +111,16 @@ extension Masking {
         var name = String(decoding: key[1...], as: UTF8.self)
         var value = try reader.value()
         if name.hasPrefix(SettingName.indexes) {
-            guard let (table, column) = key[(1 + SettingName.indexes.utf8.count)...].names else {
-                throw MalformedBytes()
-            }
-            let index = TableIndex(columns: [mask(column: column)])
-            name = SettingName.index(mask(table: table), index)
-        } else if name.hasPrefix(SettingName.orderedIndexes) {
-            guard let (table, number) = key[(1 + SettingName.orderedIndexes.utf8.count)...].names,
+            guard let (table, number) = key[(1 + SettingName.indexes.utf8.count)...].names,
                 let index = UInt8(number).flatMap({ TableIndex($0, value) })?.mapping({ mask(column: $0) })
             else { throw MalformedBytes() }
             name = SettingName.index(mask(table: table), index)
             value = index.value
+        } else if name.hasPrefix(SettingName.types) {
+            guard let types = TableTypes(value) else { throw MalformedBytes() }
+            let masked = TableTypes(types.columns.map { TypedColumn(mask(column: $0.name), $0.type) })
+            name = SettingName.types + mask(table: String(name.dropFirst(SettingName.types.count)))
+            value = masked.value ?? .null
         } else if name == SettingName.schema {
             do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
         } else {

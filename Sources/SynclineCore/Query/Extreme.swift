@@ -1,55 +1,48 @@
-// The value that comes first or last among those of a column.
+// The value that comes first or last among those of a column. Of several with one meaning it is spelled as in the row with
+// the lowest id.
 
 import SynclineGround
 
 struct Extreme {
+    private let type: ColumnType
     private let isLast: Bool
-    /// The value's place in the order of a query, then the value, encoded: of several with the same place, always the
-    /// same one is chosen. Empty if there is none.
-    private var best: [UInt8] = []
+    /// The value's place in the order of the column; empty if there is none.
+    private var place: [UInt8] = []
+    private var spelling = Spelling()
     /// How many rows have this value.
     private var rows = 0
 
-    init(isLast: Bool) {
+    init(_ type: ColumnType, isLast: Bool) {
+        self.type = type
         self.isLast = isLast
     }
 
     /// Adds a value, or takes one back. Returns false if the next value is only known from all others.
-    mutating func change(_ value: Bytes, isAdded: Bool) throws(MalformedBytes) -> Bool {
-        let candidate = try Extreme.candidate(value)
-        if candidate.isEmpty { return true }
-        if candidate == best {
+    mutating func change(_ value: Bytes, of row: EncodedRowView, isAdded: Bool) throws(MalformedBytes) -> Bool {
+        guard let candidate = try candidate(value) else { return true }
+        if candidate == place {
             rows += isAdded ? 1 : -1
-            return rows > 0
+            return spelling.change(try value.firstValue(), of: row, isAdded: isAdded, rows) && rows > 0
         }
         let isBetter =
-            isLast ? IndexInterval.isBefore(best, candidate) : IndexInterval.isBefore(candidate, best)
-        if isAdded, best.isEmpty || isBetter { (best, rows) = (candidate, 1) }
-        return true
+            isLast ? IndexInterval.isBefore(place, candidate) : IndexInterval.isBefore(candidate, place)
+        guard isAdded, place.isEmpty || isBetter else { return true }
+        (place, rows, spelling) = (candidate, 1, Spelling())
+        return spelling.change(try value.firstValue(), of: row, isAdded: true, 1)
     }
 
     /// The value; null if there is none.
-    var value: Value {
-        best.withBytes { best in
-            var reader = ByteReader(best)
-            do {
-                _ = try reader.skipSortValue()
-                return try reader.value()
-            } catch {
-                return .null
-            }
-        }
-    }
+    var value: Value { place.isEmpty ? .null : spelling.values(1)[0] }
 
-    /// Empty for values without an order.
-    private static func candidate(_ value: Bytes) throws(MalformedBytes) -> [UInt8] {
+    /// The place of a value; nil for one without an order, or that does not fit the column.
+    private func candidate(_ value: Bytes) throws(MalformedBytes) -> [UInt8]? {
         guard let tag = value.first, tag != ValueTag.null, tag != ValueTag.array, tag != ValueTag.object else {
-            return []
+            return nil
         }
         var writer = ByteWriter()
-        try writer.append(sortOfEncoded: value)
-        writer.append(try value.firstValue())
-        return writer.bytes
+        try writer.append(sortOfEncoded: value, as: type)
+        let place = writer.bytes
+        return place.first == SortTag.unfit ? nil : place
     }
 }
 

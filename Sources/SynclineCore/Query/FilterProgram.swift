@@ -7,14 +7,15 @@ import SynclineGround
 final class FilterProgram {
     /// All of them are true of a row that matches.
     private let steps: [FilterStep]
-    private let work = FilterWork()
+    private let work: FilterWork
     /// Both again, to be used for each row without being retained.
     private let borrowedSteps: [Unmanaged<FilterStep>]
     private let borrowedWork: Unmanaged<FilterWork>
 
     /// Without a filter every row matches.
-    init(_ filter: FilterExpression?) {
-        steps = filter.map { FilterProgram.parts(of: $0).map(FilterProgram.compile) } ?? []
+    init(_ filter: FilterExpression?, _ types: TableTypes) {
+        work = FilterWork(types)
+        steps = filter.map { FilterProgram.parts(of: $0).map { FilterProgram.compile($0, types) } } ?? []
         borrowedSteps = steps.map { .passUnretained($0) }
         borrowedWork = .passUnretained(work)
     }
@@ -42,26 +43,51 @@ final class FilterProgram {
                 hint: "Leave out functions that make long strings."))
     }
 
-    private static func compile(_ filter: FilterExpression) -> FilterStep {
+    private static func compile(_ filter: FilterExpression, _ types: TableTypes) -> FilterStep {
         switch filter {
-        case .and(let left, let right): return BothSteps(compile(left), compile(right))
-        case .or(let left, let right): return EitherStep(compile(left), compile(right))
-        case .not(let inner): return NotStep(compile(inner))
-        case .column(let path) where path.count == 1 && path[0] != "id":
+        case .and(let left, let right): return BothSteps(compile(left, types), compile(right, types))
+        case .or(let left, let right): return EitherStep(compile(left, types), compile(right, types))
+        case .not(let inner): return NotStep(compile(inner, types))
+        case .column(let path) where path.count == 1 && types[path[0]].mayHold(.bool(true)) && path[0] != "id":
             return FlagStep(path[0], .equal, true, filter)
         case .compare(let comparison, .column(let path), .literal(let value, _))
         where path.count == 1 && path[0] != "id":
-            switch value {
-            case .integer(let number): return IntegerStep(path[0], comparison, number, filter)
-            // A date string equals dates as an instant.
-            case .string(let text) where Timestamp(text) == nil:
-                return TextStep(path[0], comparison, Array(text.utf8), filter)
-            case .bool(let flag) where comparison == .equal: return FlagStep(path[0], comparison, flag, filter)
-            default: return FilterStep(filter)
-            }
+            return comparisonStep(path[0], types[path[0]], comparison, value, filter) ?? FilterStep(filter)
         case .oneOf(.column(let path), let choices) where path.count == 1:
-            return ChoiceStep(path[0], choices, filter) ?? FilterStep(filter)
+            return ChoiceStep(path[0], types[path[0]], choices, filter) ?? FilterStep(filter)
         default: return FilterStep(filter)
+        }
+    }
+
+    /// A step that compares encoded values; nil if there is none for the column's type and the literal.
+    private static func comparisonStep(
+        _ column: String, _ type: ColumnType, _ comparison: FilterExpression.Comparison, _ value: Value,
+        _ filter: FilterExpression
+    ) -> FilterStep? {
+        switch (value, Meaning(value, as: type)) {
+        case (_, .date(let instant)):
+            guard instant.nanoseconds % 1_000_000 == 0 else { return nil }
+            return InstantStep(column, comparison, instant.milliseconds, filter)
+        case (_, .uuid(let digits)): return UUIDStep(column, comparison, digits, filter)
+        case (.integer(let number), _) where type.isPlain || type.isNumeric:
+            return IntegerStep(column, comparison, number, filter)
+        case (.string(let text), _) where type.mayHold(.string("")):
+            return TextStep(column, comparison, Array(text.utf8), filter)
+        case (.bool(let flag), _) where comparison == .equal && type.mayHold(.bool(true)):
+            return FlagStep(column, comparison, flag, filter)
+        default: return nil
+        }
+    }
+}
+
+extension ColumnType {
+    /// Whether values of a kind are compared with each other as in a column without a type.
+    fileprivate func mayHold(_ value: Value) -> Bool {
+        switch self {
+        case .any, .json: true
+        case .string: FilterKind(of: value) == .text
+        case .boolean: FilterKind(of: value) == .boolean
+        default: false
         }
     }
 }
@@ -173,6 +199,49 @@ private final class IntegerStep: ComparisonStep {
     }
 }
 
+/// Compares a column of dates that are written in UTC with three decimals.
+private final class InstantStep: ComparisonStep {
+    private let milliseconds: Int64
+
+    init(
+        _ column: String, _ comparison: FilterExpression.Comparison, _ milliseconds: Int64, _ filter: FilterExpression
+    ) {
+        self.milliseconds = milliseconds
+        super.init(column, comparison, filter)
+    }
+
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = row.pointee.encoded(&column) else { return absent }
+        guard value.first == ValueTag.instant else { return filter.truth(of: row.pointee, work) }
+        var reader = ByteReader(value, at: 1)
+        guard let stored = try? reader.zigzag() else { return absent }
+        return holds(stored < milliseconds ? -1 : stored == milliseconds ? 0 : 1)
+    }
+}
+
+/// Compares a column of UUIDs that are written in one case.
+private final class UUIDStep: ComparisonStep {
+    private let digits: [UInt8]
+
+    init(
+        _ column: String, _ comparison: FilterExpression.Comparison, _ digits: UUIDDigits, _ filter: FilterExpression
+    ) {
+        var writer = ByteWriter(capacity: 16)
+        writer.append(digits)
+        self.digits = writer.bytes
+        super.init(column, comparison, filter)
+    }
+
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
+        guard tag == ValueTag.upperUUID || tag == ValueTag.lowerUUID, value.count > 16 else {
+            return filter.truth(of: row.pointee, work)
+        }
+        let stored = Bytes(rebasing: value[1..<17])
+        return holds(digits.withBytes { stored.compare($0) })
+    }
+}
+
 private final class TextStep: ComparisonStep {
     private let text: [UInt8]
 
@@ -216,15 +285,14 @@ private final class ChoiceStep: FilterStep {
     private let areTexts: Bool
 
     /// Nil if the literals are of other kinds.
-    init?(_ column: String, _ choices: [FilterExpression], _ filter: FilterExpression) {
+    init?(_ column: String, _ type: ColumnType, _ choices: [FilterExpression], _ filter: FilterExpression) {
         var encoded: Set<[UInt8]> = []
         var (texts, numbers) = (0, 0)
         for choice in choices {
             guard case .literal(let value, _) = choice else { return nil }
             switch value {
-            // A date string equals dates as an instant.
-            case .string(let text) where Timestamp(text) == nil: texts += 1
-            case .integer: numbers += 1
+            case .string where type.mayHold(value): texts += 1
+            case .integer where type.isPlain || type == .integer: numbers += 1
             default: return nil
             }
             encoded.insert(value.encoded)

@@ -48,7 +48,7 @@ package final class IndexCursor {
         var reader = ByteReader(key, at: prefixLength)
         do throws(MalformedBytes) {
             for _ in 0..<column { _ = try reader.skipSortValue() }
-            return try reader.entryValue(isDouble: mark.isDouble(column))
+            return try reader.entryValue(isOther: mark.isOther(column))
         } catch {
             // The cursor has stepped over the same bytes.
             return .null

@@ -49,9 +49,8 @@ package final class IndexEntries {
     package init?(
         _ reader: StateReader, table: String, column: String, groupLimit: Int = 16_384
     ) throws(StateError) {
-        // Indexes of the older form lack some rows.
         let found = try reader.indexes(of: table).first { index in
-            index.number != nil && index.columns[0].hasSameBytes(as: column)
+            index.columns[0].hasSameBytes(as: column) && (index.types[0] == .any || index.types[0] == .string)
         }
         guard !reader.spellsIDs, let found, try reader.contentOfFirstColumn(table, found).hasStringsOnly
         else { return nil }
@@ -89,13 +88,13 @@ package final class IndexEntries {
                 place.offset += 1
                 text = try place.take(length)
                 place.offset += 2
-            } else if try place.skipPlace(in: index) == nil {
+            } else if try place.skipSortValue() == nil {
                 text = string(Bytes(rebasing: key[prefix.count..<place.offset]))
             } else {
                 group = Group(prefix: [UInt8](key[..<place.offset]))
             }
             if group == nil {
-                for _ in index.columns.dropFirst() { try place.skipPlace(in: index) }
+                for _ in index.columns.dropFirst() { _ = try place.skipSortValue() }
                 current = Entry(row: EncodedRowView(formAndID: place.rest, row: nil), text: text)
             }
         } catch {
@@ -152,7 +151,7 @@ package final class IndexEntries {
     /// Finds the keys of the next rows of a group. Returns false if there are none.
     private func readMore(_ group: inout Group) throws(StateError) -> Bool {
         if group.isRead { return false }
-        var first = FirstRows(SortOrder([.init(column)]), limit: groupLimit, after: group.last)
+        var first = FirstRows(SortOrder([.init(column)], TableTypes()), limit: groupLimit, after: group.last)
         let end = group.prefix.followed(by: IndexInterval.highest)
         var rowKey = ByteWriter(capacity: 128)
         let rowPrefix = visitor.prefix

@@ -6,19 +6,22 @@ struct IndexOrder {
     /// How many sort keys the index decides, and in which direction.
     let matched: Int
     let isBackward: Bool
+    /// How many columns of the index have one value each.
+    private let pins: Int
     /// The sort keys that are left if those with one value are dropped, and the position to continue after.
     let keys: [RowQuery.Key]
     let after: RowQuery.Place?
 
     /// Nil if the index does not help with the order.
     init?(_ query: RowQuery, _ scan: IndexScan) {
-        guard scan.index.number != nil, scan.isInOrder else { return nil }
+        guard scan.isInOrder else { return nil }
         var keys: [RowQuery.Key] = []
         var values: [Value] = []
         for (place, key) in query.order.enumerated() {
             if let pinned = scan.index.columns.prefix(scan.pins).firstIndex(of: key.column) {
                 guard let after = query.after, after.values.indices.contains(place) else { continue }
-                guard scan.index.place(of: after.values[place])?.bytes != scan.pin(pinned) else { continue }
+                let known = IndexPlace(after.values[place], as: scan.index.types[pinned])
+                guard known.bytes != scan.pin(pinned) else { continue }
                 return nil
             }
             keys.append(key)
@@ -29,6 +32,7 @@ struct IndexOrder {
         matched = zip(keys, columns).prefix { $0.column == $1 && $0.isDescending == first.isDescending }.count
         guard matched > 0 else { return nil }
         isBackward = first.isDescending
+        pins = scan.pins
         self.keys = keys
         after = query.after.map { RowQuery.Place(values: values, id: $0.id) }
     }
@@ -37,8 +41,8 @@ struct IndexOrder {
     func places(_ index: TableIndex) -> [UInt8]? {
         guard let after else { return nil }
         var all: [UInt8] = []
-        for value in after.values.prefix(matched) {
-            guard let place = index.place(of: value) else { break }
+        for (value, type) in zip(after.values.prefix(matched), index.types.dropFirst(pins)) {
+            let place = IndexPlace(value, as: type)
             // What was cut off is followed by two bytes that say so.
             if !place.isExact { return all + place.bytes.dropLast(2) }
             all += place.bytes

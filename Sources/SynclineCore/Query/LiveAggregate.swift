@@ -6,6 +6,7 @@ import SynclineGround
 package struct LiveAggregate: LiveContent {
     private let aggregate: RowAggregate
     private var filter: FilterExpression?
+    private var types = TableTypes()
     private var program: FilterProgram
     private var groups: RowGroups
     /// How many times all rows were read.
@@ -14,8 +15,8 @@ package struct LiveAggregate: LiveContent {
     package init(_ aggregate: RowAggregate) {
         self.aggregate = aggregate
         filter = aggregate.filter
-        program = FilterProgram(aggregate.filter)
-        groups = RowGroups(aggregate)
+        program = FilterProgram(aggregate.filter, TableTypes())
+        groups = RowGroups(aggregate, TableTypes())
     }
 
     package var tables: [String] { [aggregate.table] }
@@ -25,14 +26,19 @@ package struct LiveAggregate: LiveContent {
     package mutating func load(_ reader: StateReader) throws(StateError) {
         loads += 1
         filter = try reader.asServerDivides(aggregate.filter)
-        program = FilterProgram(filter)
-        groups = RowGroups(aggregate)
+        types = try reader.types(of: aggregate.table)
+        program = FilterProgram(filter, types)
+        groups = RowGroups(aggregate, types)
         try reader.add(to: &groups)
     }
 
     /// Takes changed rows into account. Returns whether the result may have changed.
     package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
-        if try changes.after.asServerDivides(aggregate.filter) != filter {
+        let (types, filter) = (
+            try changes.after.types(of: aggregate.table), try changes.after.asServerDivides(aggregate.filter)
+        )
+        // A row that changes may move others into the window, or out of it.
+        if types != self.types || filter != self.filter || aggregate.hasWindow {
             try load(changes.after)
             return true
         }

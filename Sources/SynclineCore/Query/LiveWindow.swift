@@ -15,7 +15,8 @@ package struct LiveWindow: LiveContent {
     private let limit: Int
     /// How many are held at most, so that some may leave before the query has to be run again.
     private let capacity: Int
-    private let after: [UInt8]?
+    private var after: [UInt8]?
+    private var types = TableTypes()
     private var order: SortOrder
     private var filter: FilterExpression?
     private var program: FilterProgram
@@ -34,10 +35,9 @@ package struct LiveWindow: LiveContent {
         self.query = query
         limit = query.top.map { query.skip.addingOrMax($0) } ?? .max
         capacity = limit.addingOrMax(spare ?? max(32, limit / 4))
-        after = query.after.map { SortOrder.position($0, query.order) }
-        order = SortOrder(query.order)
+        order = SortOrder(query.order, types)
         filter = query.filter
-        program = FilterProgram(query.filter)
+        program = FilterProgram(query.filter, types)
     }
 
     package var tables: [String] { [query.table] }
@@ -45,8 +45,11 @@ package struct LiveWindow: LiveContent {
     /// Runs the query.
     package mutating func load(_ reader: StateReader) throws(StateError) {
         loads += 1
+        types = try reader.types(of: query.table)
         filter = try reader.asServerDivides(query.filter)
-        program = FilterProgram(filter)
+        program = FilterProgram(filter, types)
+        order = SortOrder(query.order, types)
+        after = query.after.map { SortOrder.position($0, query.order, types) }
         var wide = query
         wide.skip = 0
         wide.top = capacity == .max ? nil : capacity
@@ -55,7 +58,7 @@ package struct LiveWindow: LiveContent {
         items = result.rows.map { row in
             let values = query.order.map { row.value(ofColumn: $0.column) }
             return Item(
-                position: SortOrder.position(RowQuery.Place(values: values, id: row.id), query.order), row: row)
+                position: SortOrder.position(RowQuery.Place(values: values, id: row.id), query.order, types), row: row)
         }
         isWhole = items.count < capacity
         total = result.count ?? 0
@@ -87,8 +90,9 @@ package struct LiveWindow: LiveContent {
         return isChanged
     }
 
-    /// Whether running the query again is faster, or the filter has another meaning.
+    /// Whether running the query again is faster, or its columns or the filter have another meaning.
     private func mustLoad(_ changes: TableChanges) throws(StateError) -> Bool {
+        if try changes.after.types(of: query.table) != types { return true }
         if changes.rows.count > 64, items.count > 4096 { return true }
         guard let filter = query.filter, filter.divides else { return false }
         return try changes.after.asServerDivides(filter) != self.filter

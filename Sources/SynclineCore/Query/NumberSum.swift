@@ -1,8 +1,9 @@
 // A sum of numbers, whatever their order. It is exact until it is read, so numbers can be taken back.
 
-struct NumberSum {
+package struct NumberSum {
+    private let type: ColumnType
     /// How many numbers there are.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The sum of the integers is `integer` and `carry` times 2 to the power of 64.
     private var integer: Int64 = 0
     private var carry: Int64 = 0
@@ -10,13 +11,19 @@ struct NumberSum {
     private var doubles = 0
     private var infinite = 0
     private var fractions = ExactSum()
+    private var decimals = DecimalSum()
 
-    /// Adds a number, or takes one back; other values count as nothing.
-    mutating func change(_ value: Value, isAdded: Bool) {
-        switch value {
-        case .integer(let number): isAdded ? add(number) : remove(number)
-        case .double(let number): change(number, isAdded: isAdded)
-        case .number(let number): change(number.rounded, isAdded: isAdded)
+    package init(_ type: ColumnType) {
+        self.type = type
+    }
+
+    /// Adds a number, or takes one back. Other values, and those that do not fit the column, count as nothing.
+    package mutating func change(_ value: Value, isAdded: Bool) {
+        switch Meaning(value, as: type) {
+        case .integer(let number), .plain(.integer(let number)): isAdded ? add(number) : remove(number)
+        case .number(let number), .plain(.double(let number)): change(number, isAdded: isAdded)
+        case .plain(.number(let number)): change(number.rounded, isAdded: isAdded)
+        case .decimal(let number): decimals.change(number, isAdded: isAdded)
         default: return
         }
         count += isAdded ? 1 : -1
@@ -43,15 +50,33 @@ struct NumberSum {
         if overflow { carry -= number > 0 ? 1 : -1 }
     }
 
-    /// An integer if all numbers are integers and it fits.
-    var sum: Value { doubles == 0 && carry == 0 ? .integer(integer) : finite(total) }
+    /// Whether it adds digits.
+    package var isOfDecimals: Bool { type.isDecimal }
 
-    var average: Value { count == 0 ? .null : finite(total / Double(count)) }
+    /// With all digits if the numbers are integers or decimals.
+    package var sum: Value {
+        if let digits { return digits.value }
+        return doubles == 0 && carry == 0 ? .integer(integer) : finite(total)
+    }
+
+    /// Exact if the numbers are integers or decimals and it ends; 38 digits of them otherwise.
+    package var average: Value {
+        if count == 0 { return .null }
+        if doubles > 0 { return finite(total / Double(count)) }
+        let sum = digits ?? NumberDigits(integer)
+        return sum.divided(by: NumberDigits(Int64(count)))?.value ?? .null
+    }
+
+    /// The sum of integers or decimals, unless 64 bits hold it.
+    private var digits: NumberDigits? {
+        if type.isDecimal { return decimals.total }
+        guard doubles == 0, carry != 0 else { return nil }
+        return NumberDigits(integer) + NumberDigits(carry) * NumberDigits(1 << 32) * NumberDigits(1 << 32)
+    }
 
     /// The sum, rounded once.
     private var total: Double {
         if infinite > 0 { return .nan }
-        if doubles == 0, carry == 0 { return Double(integer) }
         var all = fractions
         all.add(integer)
         all.add(carry, power: 1)

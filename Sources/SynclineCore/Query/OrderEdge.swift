@@ -7,6 +7,7 @@ struct OrderEdge {
     /// The values that are compared; any other value needs a whole position.
     private enum Content {
         case integer(Int64)
+        /// Milliseconds of a string in a column without a type, and of a date.
         case instant(Int64)
         /// Without a zero, so that its bytes sort as their encoding does.
         case text([UInt8])
@@ -16,13 +17,18 @@ struct OrderEdge {
     private let isDescending: Bool
 
     /// Nil if the value at the beginning of a position is none of those.
-    init?(_ position: [UInt8], isDescending: Bool) {
+    init?(_ position: [UInt8], isDescending: Bool, _ type: ColumnType) {
+        guard OrderEdge.types.contains(type) else { return nil }
         self.isDescending = isDescending
         let bytes = isDescending ? position.map { ~$0 } : position
         let found = bytes.withBytes { bytes -> Content? in
             var reader = ByteReader(bytes)
             switch try? reader.byte() {
             case SortTag.number?: return (try? reader.sortedInteger()).flatMap { $0 }.map { .integer($0) }
+            case SortTag.date?:
+                return (try? reader.sortedInstant()).flatMap {
+                    $0.nanoseconds % 1_000_000 == 0 ? .instant($0.milliseconds) : nil
+                }
             case SortTag.string?:
                 let rest = reader.rest
                 guard let end = rest.firstIndex(of: 0), end + 1 < rest.count, rest[end + 1] == SortTag.whole else {
@@ -37,6 +43,10 @@ struct OrderEdge {
         guard let found else { return nil }
         content = found
     }
+
+    /// The types whose encoded values can be compared with an edge. In any other column, a value with such an encoding may
+    /// not fit, or mean something else.
+    private static let types: Set<ColumnType> = [.any, .string, .date, .integer]
 
     /// Whether it is certain that an encoded value, which may be followed by other bytes, comes after it.
     @inline(__always)

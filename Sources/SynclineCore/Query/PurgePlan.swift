@@ -13,12 +13,13 @@ package struct PurgePlan {
     package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(StateError) {
         let ids = try reader.idComparison
         let filter = try reader.asServerDivides(filter)
+        let work = FilterWork(try reader.types(of: table))
         try reader.forEachEntry(of: table) { id, entry throws(StateError) in
             if let filter {
                 // A row whose delete is pending is matched by the server's latest row, or by the row that was sent.
                 guard let row = entry.visible ?? entry.base ?? entry.pending?.frozen?.row else { return }
                 let matches = row.withView { view in
-                    Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
+                    Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view), work) }
                 }
                 guard matches else { return }
             }

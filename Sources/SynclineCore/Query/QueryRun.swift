@@ -7,15 +7,17 @@ final class QueryRun {
     let reader: StateReader
     let visitor: RowVisitor
     let query: RowQuery
+    let types: TableTypes
     private let conditions: FilterConditions
     // Unchecked: one thread runs a query, and nothing here is called from within itself.
     @exclusivity(unchecked) var plan = QueryPlan()
     @exclusivity(unchecked) var matches = 0
     @exclusivity(unchecked) private var compiled: FilterProgram?
 
-    init(_ reader: StateReader, _ query: RowQuery) {
+    init(_ reader: StateReader, _ query: RowQuery) throws(StateError) {
         self.reader = reader
         self.query = query
+        types = try reader.types(of: query.table)
         visitor = RowVisitor(reader, query.table)
         conditions = FilterConditions(query.filter)
     }
@@ -25,7 +27,7 @@ final class QueryRun {
         get throws(StateError) {
             if query.filter == nil { return nil }
             if let compiled { return .passUnretained(compiled) }
-            let program = FilterProgram(try reader.asServerDivides(query.filter))
+            let program = FilterProgram(try reader.asServerDivides(query.filter), types)
             compiled = program
             return .passUnretained(program)
         }
@@ -83,7 +85,7 @@ final class QueryRun {
     private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
         let isCovering = covers(scan)
         plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
-        var found = ResultRows(query, reader.shapes, keys: order.keys, after: order.after, comeByKey: false)
+        var found = ResultRows(query, reader.shapes, types, keys: order.keys, after: order.after, comeByKey: false)
         let ranges =
             order.places(scan.index).map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
         let unpinned = scan.index.columns.count - scan.pins
@@ -142,7 +144,8 @@ final class QueryRun {
 
     private func collector(comeByKey: Bool) -> ResultRows {
         ResultRows(
-            query, reader.shapes, keys: query.order, after: query.after, comeByKey: comeByKey && !reader.spellsIDs)
+            query, reader.shapes, types, keys: query.order, after: query.after,
+            comeByKey: comeByKey && !reader.spellsIDs)
     }
 
     private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(StateError) -> QueryResult {

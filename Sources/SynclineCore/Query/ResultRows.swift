@@ -17,13 +17,16 @@ struct ResultRows: ~Copyable {
     /// - Parameters:
     ///   - keys: The sort keys that decide.
     ///   - comeByKey: Whether matches come in the order of their keys, which have their ids as they are shown.
-    init(_ query: RowQuery, _ shapes: ShapeTable, keys: [RowQuery.Key], after: RowQuery.Place?, comeByKey: Bool) {
+    init(
+        _ query: RowQuery, _ shapes: ShapeTable, _ types: TableTypes, keys: [RowQuery.Key], after: RowQuery.Place?,
+        comeByKey: Bool
+    ) {
         (skip, order) = (query.skip, query.order)
         selection = query.select.map { ColumnSelection($0, shapes) }
         if comeByKey, query.order.isEmpty, query.top == nil, query.after == nil { return }
         first = FirstRows(
-            SortOrder(keys), limit: query.top.map { query.skip.addingOrMax($0) } ?? .max,
-            after: after.map { SortOrder.position($0, keys) })
+            SortOrder(keys, types), limit: query.top.map { query.skip.addingOrMax($0) } ?? .max,
+            after: after.map { SortOrder.position($0, keys, types) })
     }
 
     /// The position of the last row that is wanted, once there are enough rows.

@@ -7,10 +7,11 @@ public struct RowAggregate: Hashable, Sendable {
     public enum Function: Hashable, Sendable {
         /// The number of rows.
         case count
-        /// The sum of a column's numbers: 0 if there are none, and an integer if all are integers and it fits. Otherwise it
-        /// is the double that is nearest to the exact sum, whatever the order of the rows.
+        /// The sum of a column's numbers: 0 if there are none. That of integers and of a decimal column is exact, with all
+        /// digits. Otherwise it is the double that is nearest to the exact sum, whatever the order of the rows.
         case sum(String)
-        /// The average of a column's numbers; null if there are none.
+        /// The average of a column's numbers; null if there are none. That of integers and decimals is exact if it ends, and
+        /// has 38 digits otherwise.
         case average(String)
         /// The value of a column that comes first in the order of a query; null if there is none.
         case min(String)
@@ -30,6 +31,12 @@ public struct RowAggregate: Hashable, Sendable {
     public var table: String
     /// The condition; nil for all rows.
     public var filter: FilterExpression?
+    /// The order, if only the first rows of it are asked about.
+    public var order: [RowQuery.Key] = []
+    /// How many rows are asked about; nil for all.
+    public var top: Int?
+    /// How many rows are skipped before them.
+    public var skip = 0
     /// Rows with equal values in these columns are a group; without columns, all rows are one.
     public var groups: [String]
     /// What is computed for each group.
@@ -48,8 +55,8 @@ public struct RowAggregate: Hashable, Sendable {
 
 /// A group of rows, and what was computed from them.
 public struct RowGroup: Hashable, Sendable {
-    /// The values that the group's rows have in common, one for each column of the groups. Numbers without a fraction
-    /// are integers, and dates are in UTC.
+    /// The values that the group's rows have in common, one for each column of the groups, spelled as in the row with the
+    /// lowest id.
     public var key: [Value]
     /// What was computed, one value for each function.
     public var values: [Value]
@@ -68,7 +75,7 @@ extension StateReader {
 
     /// Computes the groups, and tells how their rows were found.
     package func explain(_ aggregate: RowAggregate) throws(StateError) -> (groups: [RowGroup], plan: QueryPlan) {
-        var groups = RowGroups(aggregate)
+        var groups = RowGroups(aggregate, try types(of: aggregate.table))
         let plan = try add(to: &groups)
         return (groups.result, plan)
     }
@@ -77,11 +84,32 @@ extension StateReader {
     @discardableResult
     func add(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
         let aggregate = groups.aggregate
-        let run = QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
+        if aggregate.hasWindow { return try addWindow(to: &groups) }
+        let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
         try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
             row throws(StateError) in
             _ = try groups.change(row.sight, isAdded: true)
         }
         return run.plan
     }
+    /// Adds the rows that a query with a window shows.
+    private func addWindow(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
+        let aggregate = groups.aggregate
+        let run = try QueryRun(
+            self,
+            RowQuery(
+                table: aggregate.table, filter: aggregate.filter, order: aggregate.order, top: aggregate.top,
+                skip: aggregate.skip))
+        for row in try run.rows().rows {
+            let owned = OwnedRow(id: row.id, row: row.columns)
+            _ = try groups.change(owned.sight, isAdded: true)
+            extendLifetime(owned)
+        }
+        return run.plan
+    }
+}
+
+extension RowAggregate {
+    /// Whether only some rows of an order are asked about.
+    var hasWindow: Bool { top != nil || skip > 0 }
 }

@@ -1,54 +1,63 @@
-// The groups of an aggregate, computed from rows that come and go one by one, in any order.
+// The groups of an aggregate, computed from rows that come and go one by one, in any order. Rows whose values have one
+// meaning are a group, and its values are spelled as in the row with the lowest id.
 
 import SynclineGround
 
 struct RowGroups {
     private struct Group {
-        /// The values that its rows have in common.
-        var key: [Value]
+        /// The encoded values that its rows have in common, as in the row with the lowest id.
+        var spelling: Spelling
         var rows = 0
         var tallies: [Tally]
     }
 
     let aggregate: RowAggregate
-    private var keys: [RowColumn]
+    private var keys: [(column: RowColumn, type: ColumnType)]
     /// The column of each function.
-    private var columns: [RowColumn?]
+    private var columns: [(column: RowColumn, type: ColumnType)?]
     private var groups: [Group] = []
     /// How many of them have no rows.
     private var empty = 0
     /// Where the group of each key is. The keys sort as their values do.
     private var places: [[UInt8]: Int] = [:]
     private var place = ByteWriter(capacity: 256)
+    private var values = ByteWriter(capacity: 256)
 
-    init(_ aggregate: RowAggregate) {
+    init(_ aggregate: RowAggregate, _ types: TableTypes) {
         self.aggregate = aggregate
-        keys = aggregate.groups.map { RowColumn($0) }
-        columns = aggregate.functions.map { $0.column.map { RowColumn($0) } }
+        keys = aggregate.groups.map { (RowColumn($0), types[$0]) }
+        columns = aggregate.functions.map { $0.column.map { (RowColumn($0), types[$0]) } }
         // Without columns, there is one group even if there are no rows.
-        if keys.isEmpty { addGroup([], []) }
+        if keys.isEmpty { addGroup([]) }
     }
 
     /// The groups in the order of their keys.
     var result: [RowGroup] {
         places.sorted { IndexInterval.isBefore($0.key, $1.key) }.map { groups[$0.value] }
             .filter { $0.rows > 0 || keys.isEmpty }
-            .map { group in RowGroup(key: group.key, values: group.tallies.map { $0.value(group.rows) }) }
+            .map { group in
+                RowGroup(
+                    key: group.spelling.values(keys.count), values: group.tallies.map { $0.value(group.rows) })
+            }
     }
 
     /// Adds a row, or removes one that was added. Returns false if the groups have to be computed again from all rows,
     /// because the result depends on those that are left, or because many groups are empty.
     mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(StateError) -> Bool {
         do throws(MalformedBytes) {
-            let place = try place(of: row)
-            if places[place] == nil { addGroup(place, try key(of: row)) }
+            try readKey(of: row)
+            let place = place.bytes
+            if places[place] == nil { addGroup(place) }
             guard let index = places[place] else { return false }
             groups[index].rows += isAdded ? 1 : -1
             if groups[index].rows == (isAdded ? 1 : 0) { empty += isAdded ? -1 : 1 }
             var isExact = empty <= max(64, groups.count / 2)
+            if !keys.isEmpty, !groups[index].spelling.change(values, of: row, isAdded: isAdded, groups[index].rows) {
+                isExact = false
+            }
             for number in columns.indices {
-                guard let value = columns[number]?.encoded(row) else { continue }
-                if try !groups[index].tallies[number].change(value, isAdded: isAdded) { isExact = false }
+                guard let value = columns[number]?.column.encoded(row) else { continue }
+                if try !groups[index].tallies[number].change(value, of: row, isAdded: isAdded) { isExact = false }
             }
             return isExact
         } catch {
@@ -56,57 +65,96 @@ struct RowGroups {
         }
     }
 
-    private mutating func addGroup(_ place: [UInt8], _ key: [Value]) {
+    private mutating func addGroup(_ place: [UInt8]) {
         places[place] = groups.count
-        groups.append(Group(key: key, tallies: aggregate.functions.map { Tally($0) }))
+        groups.append(Group(spelling: Spelling(), tallies: columns.indices.map(tally)))
         empty += 1
     }
 
-    /// The place of the row's group in the order of all groups.
-    private mutating func place(of row: EncodedRowView) throws(MalformedBytes) -> [UInt8] {
+    private func tally(_ number: Int) -> Tally { Tally(aggregate.functions[number], columns[number]?.type ?? .any) }
+
+    /// Reads the place of the row's group in the order of all groups, and the values that it has in common with them.
+    private mutating func readKey(of row: EncodedRowView) throws(MalformedBytes) {
         place.removeAll()
+        values.removeAll()
         for index in keys.indices {
-            guard let value = keys[index].encoded(row) else {
+            guard let value = keys[index].column.encoded(row) else {
                 place.append(SortTag.null)
+                values.append(ValueTag.null)
                 continue
             }
-            try place.append(sortOfEncoded: value)
+            try place.append(sortOfEncoded: value, as: keys[index].type)
+            let bytes = try value.firstValue()
             // Arrays and objects have no order, but differ.
-            if value.first == ValueTag.array || value.first == ValueTag.object { place.append(try value.firstValue()) }
+            if value.first == ValueTag.array || value.first == ValueTag.object { place.append(try bytes.meaning()) }
+            values.append(bytes)
         }
-        return place.bytes
+    }
+}
+
+/// How values with one meaning are spelled: as in the row with the lowest id.
+struct Spelling {
+    private var values: [UInt8] = []
+    private var id: [UInt8] = []
+    /// Whether all rows so far spell them alike, so that it does not matter which of them has the lowest id.
+    private var isUniform = true
+
+    /// Takes a row into account. Returns false if it may have been the one with the lowest id.
+    /// - Parameter rows: How many rows have the values afterwards.
+    mutating func change(_ new: ByteWriter, of row: EncodedRowView, isAdded: Bool, _ rows: Int) -> Bool {
+        new.withView { new in change(new, of: row, isAdded: isAdded, rows) }
     }
 
-    private mutating func key(of row: EncodedRowView) throws(MalformedBytes) -> [Value] {
-        var key: [Value] = []
-        for index in keys.indices {
-            guard let encoded = keys[index].encoded(row) else {
-                key.append(.null)
-                continue
-            }
-            key.append(try encoded.decoded().canonical)
+    mutating func change(_ new: Bytes, of row: EncodedRowView, isAdded: Bool, _ rows: Int) -> Bool {
+        let isSame = values.withBytes { $0.hasSameBytes(as: new) }
+        if !isAdded {
+            if rows == 0 { self = Spelling() }
+            return isUniform || rows == 0
         }
-        return key
+        if id.isEmpty || rows == 1 {
+            values = [UInt8](new)
+            isUniform = true
+            row.withID { id = [UInt8]($0) }
+            return true
+        }
+        if !isSame { isUniform = false }
+        row.withID { other in
+            guard id.withBytes({ other.compare($0) < 0 }) else { return }
+            id = [UInt8](other)
+            if !isSame { values = [UInt8](new) }
+        }
+        return true
+    }
+
+    /// The first values; null for each that can't be read.
+    func values(_ count: Int) -> [Value] {
+        values.withBytes { bytes in
+            var reader = ByteReader(bytes)
+            return (0..<count).map { _ in (try? reader.value()) ?? .null }
+        }
     }
 }
 
 /// What is known of one function of a group.
 private struct Tally {
     private let function: RowAggregate.Function
-    private var numbers = NumberSum()
+    private let type: ColumnType
+    private var numbers: NumberSum
     private var extreme: Extreme
 
-    init(_ function: RowAggregate.Function) {
+    init(_ function: RowAggregate.Function, _ type: ColumnType) {
         self.function = function
-        extreme = if case .max = function { Extreme(isLast: true) } else { Extreme(isLast: false) }
+        self.type = type
+        numbers = NumberSum(type)
+        extreme = if case .max = function { Extreme(type, isLast: true) } else { Extreme(type, isLast: false) }
     }
 
     /// Returns false if the result depends on the values that are left.
-    mutating func change(_ value: Bytes, isAdded: Bool) throws(MalformedBytes) -> Bool {
+    mutating func change(_ value: Bytes, of row: EncodedRowView, isAdded: Bool) throws(MalformedBytes) -> Bool {
         switch function {
         case .count: break
         case .sum, .average: numbers.change(try value.decoded(), isAdded: isAdded)
-        case .min, .max: return try extreme.change(value, isAdded: isAdded)
+        case .min, .max: return try extreme.change(value, of: row, isAdded: isAdded)
         }
         return true
     }
@@ -127,15 +175,24 @@ extension UnsafeRawBufferPointer {
         var reader = ByteReader(self)
         return try reader.value()
     }
+
+    /// An encoded array or object, the same for all with one meaning.
+    fileprivate func meaning() throws(MalformedBytes) -> [UInt8] { try decoded().meaningOfStructure.encoded }
 }
 
 extension Value {
-    /// The same value for all values that sort equal: numbers as integers if they are whole, and dates in UTC.
-    fileprivate var canonical: Value {
+    /// The same value for all that `means` calls equivalent: members by name, and numbers without their spelling.
+    fileprivate var meaningOfStructure: Value {
         switch self {
         case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
-        case .number(let number) where number.isDouble: Value.double(number.rounded).canonical
-        case .date(let date): .date(Timestamp(date.instant, decimals: 9))
+        case .number(let number):
+            number.isDouble
+                ? Value.double(number.rounded).meaningOfStructure : NumberDigits(number: self)?.value ?? self
+        case .array(let elements): .array(elements.map(\.meaningOfStructure))
+        case .object(let members):
+            .object(
+                members.filter { !$0.value.isNull }.map { Member($0.name, $0.value.meaningOfStructure) }
+                    .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
         default: self
         }
     }

@@ -7,6 +7,7 @@ struct SortOrder {
         var places: ColumnPlaces
         let isID: Bool
         let isDescending: Bool
+        let type: ColumnType
     }
 
     private var keys: [Key]
@@ -14,11 +15,13 @@ struct SortOrder {
     private var first: ColumnPlaces
     private let hasFirst: Bool
 
-    init(_ keys: [RowQuery.Key]) {
+    init(_ keys: [RowQuery.Key], _ types: TableTypes) {
         first = ColumnPlaces(keys.first?.column ?? "")
         hasFirst = keys.first.map { $0.column != "id" } ?? false
         self.keys = keys.map {
-            Key(places: ColumnPlaces($0.column), isID: $0.column == "id", isDescending: $0.isDescending)
+            Key(
+                places: ColumnPlaces($0.column), isID: $0.column == "id", isDescending: $0.isDescending,
+                type: types[$0.column])
         }
     }
 
@@ -30,7 +33,7 @@ struct SortOrder {
                 row.withID { writer.append(sortOf: SortTag.string, $0, limit: .max) }
             } else if let value = row.encoded(&keys[index].places) {
                 do throws(MalformedBytes) {
-                    try writer.append(sortOfEncoded: value)
+                    try writer.append(sortOfEncoded: value, as: keys[index].type)
                 } catch {
                     throw .malformed("a row of the state")
                 }
@@ -43,7 +46,7 @@ struct SortOrder {
 
     /// What a position of the order begins with; nil if it is not compared with encoded values.
     func edge(_ position: [UInt8]) -> OrderEdge? {
-        hasFirst ? OrderEdge(position, isDescending: keys[0].isDescending) : nil
+        hasFirst ? OrderEdge(position, isDescending: keys[0].isDescending, keys[0].type) : nil
     }
 
     /// Whether it is certain, by its first column alone, that a row comes after an edge.
@@ -53,11 +56,11 @@ struct SortOrder {
     }
 
     /// The position of a place in an order.
-    static func position(_ place: RowQuery.Place, _ keys: [RowQuery.Key]) -> [UInt8] {
+    static func position(_ place: RowQuery.Place, _ keys: [RowQuery.Key], _ types: TableTypes) -> [UInt8] {
         var writer = ByteWriter()
         for (key, value) in zip(keys, place.values) {
             let start = writer.count
-            writer.append(sortOf: value)
+            writer.append(sortOf: value, as: types[key.column])
             if key.isDescending { writer.invert(from: start) }
         }
         return writer.bytes + Array(place.id.utf8)

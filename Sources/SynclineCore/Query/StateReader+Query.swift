@@ -19,19 +19,17 @@ extension StateReader {
 
     /// Runs a query, and tells how it was carried out.
     package func explain(_ query: RowQuery) throws(StateError) -> (result: QueryResult, plan: QueryPlan) {
-        let run = QueryRun(self, query)
+        let run = try QueryRun(self, query)
         return (try run.rows(), run.plan)
     }
 
-    /// Returns the number of matching rows.
-    package func count(_ query: RowQuery) throws(StateError) -> Int {
-        try QueryRun(self, query).count()
-    }
+    /// Returns the number of rows that a query shows.
+    package func count(_ query: RowQuery) throws(StateError) -> Int { try explainCount(query).count }
 
-    /// Counts the matching rows, and tells how that was done.
+    /// Counts the rows that a query shows, and tells how that was done.
     package func explainCount(_ query: RowQuery) throws(StateError) -> (count: Int, plan: QueryPlan) {
-        let run = QueryRun(self, query)
-        return (try run.count(), run.plan)
+        let run = try QueryRun(self, query)
+        return (min(max(0, try run.count() - query.skip), query.top ?? .max), run.plan)
     }
 
     /// Returns all rows of a table by id, and tells after each how many were read.

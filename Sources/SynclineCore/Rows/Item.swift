@@ -1,5 +1,7 @@
 // Checks what an app wants to store, in a fixed order: an object, its id, its column names, its values.
 
+import SynclineGround
+
 /// A row's id and columns, as an app provides them.
 package struct Item: Hashable, Sendable {
     /// Nil if the engine chooses the id.
@@ -42,7 +44,7 @@ package struct Item: Hashable, Sendable {
             try Item.check(column: member.name)
             try Item.check(member.value, column: member.name, depth: 0)
             if member.value.isWide { hasWideNumbers = true }
-            builder.set(member.name, member.value)
+            builder.set(member.name, member.value.asStored)
         }
         columns = builder.row
         guard columns.bytes.count <= Item.sizeLimit else {
@@ -53,7 +55,7 @@ package struct Item: Hashable, Sendable {
     }
 
     /// Checks a name that no server and no filter could spell; other restrictions are the server's.
-    private static func check(column name: String) throws(SyncError) {
+    package static func check(column name: String) throws(SyncError) {
         guard name.isEmpty || name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return }
         throw SyncError(
             .invalidItem, name.isEmpty ? "a column has no name" : "a column's name has a control character",
@@ -118,10 +120,11 @@ package struct Item: Hashable, Sendable {
 }
 
 extension Item {
-    /// Throws if it sets a number that no integer and no double holds, unless the row has it already.
-    package func checkWideNumbers(over row: Row?) throws(SyncError) {
+    /// Throws if it sets a number that no integer and no double holds, unless the row has it already, or the column is one
+    /// of numbers or decimals.
+    package func checkWideNumbers(over row: Row?, _ types: TableTypes) throws(SyncError) {
         guard hasWideNumbers else { return }
-        for member in columns.members where member.value.isWide {
+        for member in columns.members where member.value.isWide && !types[member.name].isNumeric {
             if row?[member.name]?.stays(under: member.value) == true { continue }
             throw SyncError(
                 .invalidItem, "column \"\(member.name)\" holds a number that fits neither 64 bits nor a double",
@@ -138,6 +141,17 @@ extension Value {
         case .array(let elements): elements.contains(where: \.isWide)
         case .object(let members): members.contains { $0.value.isWide }
         default: false
+        }
+    }
+
+    /// The value as a row has it: a date and bytes are strings, as they are for a server.
+    package var asStored: Value {
+        switch self {
+        case .date(let date): .string(date.description)
+        case .bytes(let content): .string(Base64.encode(content))
+        case .array(let elements): .array(elements.map(\.asStored))
+        case .object(let members): .object(members.map { Member($0.name, $0.value.asStored) })
+        case .null, .bool, .integer, .double, .number, .string: self
         }
     }
 

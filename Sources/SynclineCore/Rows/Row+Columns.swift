@@ -28,8 +28,8 @@ extension Row {
 
     /// The columns to send so that the server's row becomes this one: those whose values differ, and null for those
     /// that only the server's row has.
-    package func difference(from server: Row) -> Row {
-        replacing(server).filter { !$0.value.means(server[$0.name] ?? .null) }
+    package func difference(from server: Row, _ types: TableTypes) -> Row {
+        replacing(server).filter { !types[$0.name].areSame($0.value, server[$0.name] ?? .null) }
     }
 
     /// The app's own columns.
@@ -39,10 +39,10 @@ extension Row {
     }
 
     /// The columns of an operation that the server, too, has changed since the ancestor, to different values.
-    package func collidingColumns(with server: Row, since ancestor: Row?) -> [String] {
+    package func collidingColumns(with server: Row, since ancestor: Row?, _ types: TableTypes) -> [String] {
         members.filter { mine in
-            let theirs = server[mine.name] ?? .null
-            return !theirs.means(ancestor?[mine.name] ?? .null) && !theirs.means(mine.value)
+            let (theirs, type) = (server[mine.name] ?? .null, types[mine.name])
+            return !type.areSame(theirs, ancestor?[mine.name] ?? .null) && !type.areSame(theirs, mine.value)
         }
         .map(\.name)
     }

@@ -100,7 +100,7 @@ extension Declaration {
             case .dropColumn(_, let column):
                 table.localColumns.removeAll { $0 == column }
                 table.columns.removeAll { $0.name == column }
-            case .changeValues: break
+            case .changeValues, .setType: break
             case .dropTable: return nil
             }
             return table

@@ -101,7 +101,7 @@ package struct SchemaChange: Sendable {
                     case .renameColumn(_, let from, let to):
                         guard names.remove(from) != nil else { continue }
                         if !names.insert(to).inserted { refusal = SchemaChange.clash(table, id, from, to) }
-                    case .changeValues: break
+                    case .changeValues, .setType: break
                     case .dropTable: names = []
                     }
                 }

@@ -7,12 +7,14 @@ package enum SchemaStep: Hashable, Sendable {
     case dropColumn(table: String, column: String)
     /// Values of a column changed, in every row and every pending change.
     case changeValues(table: String, column: String, [ValueChange])
+    /// A column got another type, after its values were changed.
+    case setType(table: String, column: String, ColumnType)
     case dropTable(String)
 
     package var table: String {
         switch self {
         case .renameColumn(let table, _, _), .dropColumn(let table, _), .changeValues(let table, _, _),
-            .dropTable(let table):
+            .setType(let table, _, _), .dropTable(let table):
             table
         }
     }
@@ -41,6 +43,7 @@ extension Migration.Step {
         case .renameColumn(let table, let from, let to): .renameColumn(table: table, from: from, to: to)
         case .dropColumn(let table, let column): .dropColumn(table: table, column: column)
         case .dropTable(let table, _): .dropTable(table)
+        case .setType(let table, let column, let type, _): .setType(table: table, column: column, type)
         case .addColumn, .transform: nil
         }
     }
@@ -51,16 +54,18 @@ extension [Migration.Step] {
     package func decided(_ reader: StateReader) throws(SyncError) -> [SchemaStep] {
         var decided: [SchemaStep] = []
         for step in self {
-            if let plain = step.plain { decided.append(plain) }
-            guard case .transform(let table, let column, let transform) = step else { continue }
-            var changes: [ValueChange] = []
-            for old in try decided.values(of: table, column, reader) {
-                let new = transform(old)
-                // Throws if a row can't hold the value.
-                _ = try Item([Value.Member(column, new)])
-                if new != old { changes.append(ValueChange(old, new)) }
+            switch step {
+            case .transform(let table, let column, let transform), .setType(let table, let column, _, let transform?):
+                var changes: [ValueChange] = []
+                for old in try decided.values(of: table, column, reader) {
+                    // Throws if a row can't hold the value.
+                    let new = try Item([Value.Member(column, transform(old))]).columns[column] ?? .null
+                    if new != old { changes.append(ValueChange(old, new)) }
+                }
+                if !changes.isEmpty { decided.append(.changeValues(table: table, column: column, changes)) }
+            default: break
             }
-            if !changes.isEmpty { decided.append(.changeValues(table: table, column: column, changes)) }
+            if let plain = step.plain { decided.append(plain) }
         }
         return decided
     }
@@ -82,6 +87,7 @@ extension [SchemaStep] {
                 if names.contains(to) { names.insert(from) }
             case .dropColumn(_, let column): names.remove(column)
             case .changeValues(_, let column, let made): if names.contains(column) { changes.append(made.byOldValue) }
+            case .setType: break
             case .dropTable: return []
             }
         }

@@ -28,7 +28,7 @@ public struct SyncSchema: Sendable {
 public struct TableSchema: Hashable, Sendable {
     /// The table's name.
     public var name: String
-    /// The columns with a server name or a default. Others need no declaration.
+    /// The columns with a type, a server name or a default. Others need no declaration.
     public var columns: [ColumnSchema]
     /// Columns that never leave the device.
     public var localColumns: [String]
@@ -41,27 +41,34 @@ public struct TableSchema: Hashable, Sendable {
     }
 }
 
-/// A declared column: its name on the server, if different, and its default.
+/// A declared column: its type, its name on the server, if different, and its default.
 public struct ColumnSchema: Hashable, Sendable {
     /// The column's name in the store and in the app.
     public var name: String
+    /// What its values are.
+    public var type: ColumnType
     /// Its name on the server.
     public var serverName: String
     /// The value that a row shows if it lacks the column; nil for none.
     public var defaultValue: Value?
 
     /// Creates a declaration of a column.
-    public init(_ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil) {
+    public init(
+        _ name: String, _ type: ColumnType = .any, onServer serverName: String? = nil,
+        default defaultValue: Value? = nil
+    ) {
         self.name = name
+        self.type = type
         self.serverName = serverName ?? name
         self.defaultValue = defaultValue
     }
 
     /// Returns a declaration of a column.
     public static func column(
-        _ name: String, onServer serverName: String? = nil, default defaultValue: Value? = nil
+        _ name: String, _ type: ColumnType = .any, onServer serverName: String? = nil,
+        default defaultValue: Value? = nil
     ) -> ColumnSchema {
-        ColumnSchema(name, onServer: serverName, default: defaultValue)
+        ColumnSchema(name, type, onServer: serverName, default: defaultValue)
     }
 }
 
@@ -78,6 +85,10 @@ public struct Migration: Sendable {
         /// Replaces each value of a column. The function is called once for each value when the store is first
         /// opened with this schema, and its results are recorded.
         case transform(table: String, column: String, @Sendable (Value) -> Value)
+        /// Gives a column another type. The function says what each value becomes, and its results are recorded; without
+        /// one, values stay as they are. Nothing is pushed because of it.
+        case setType(
+            table: String, column: String, to: ColumnType, converting: (@Sendable (Value) -> Value)? = nil)
         /// Removes a table's rows and cursors. If it has pending operations, opening the store fails with
         /// `pending-changes`, unless they may be discarded.
         case dropTable(String, discardsPending: Bool = false)
@@ -85,7 +96,7 @@ public struct Migration: Sendable {
         package var table: String {
             switch self {
             case .renameColumn(let table, _, _), .dropColumn(let table, _), .addColumn(let table, _, _),
-                .transform(let table, _, _), .dropTable(let table, _):
+                .transform(let table, _, _), .setType(let table, _, _, _), .dropTable(let table, _):
                 table
             }
         }
@@ -122,7 +133,20 @@ extension SyncSchema {
                 tables[place].columns.append(ColumnSchema(column, default: value))
             }
         }
+        // Types have a catalogue of their own, to which models and commands add, too.
+        for table in tables.indices {
+            for column in tables[table].columns.indices { tables[table].columns[column].type = .any }
+        }
         return Declaration(version: version, isStrict: isStrict, tables: tables)
+    }
+
+    /// The types that it declares.
+    package var types: [TypeDeclaration] {
+        tables.compactMap { table in
+            let typed = table.columns.filter { $0.type != .any }
+            return typed.isEmpty
+                ? nil : TypeDeclaration(table: table.name, columns: typed.map { TypedColumn($0.name, $0.type) })
+        }
     }
 
     /// The columns that steps added and no later step removed, under their latest names.
@@ -140,7 +164,7 @@ extension SyncSchema {
                 }
             case .dropColumn(_, let column): added.removeAll { isHere($0.table) && $0.column == column }
             case .dropTable: added.removeAll { isHere($0.table) }
-            case .transform: break
+            case .transform, .setType: break
             }
         }
         return added
@@ -224,7 +248,8 @@ extension Migration.Step {
             guard from != to else {
                 throw SyncError(.invalidConfiguration, "a migration renames \"\(table).\(from)\" to itself")
             }
-        case .dropColumn(let table, let column), .transform(let table, let column, _):
+        case .dropColumn(let table, let column), .transform(let table, let column, _),
+            .setType(let table, let column, _, _):
             try SyncSchema.check(column: column, of: table)
         case .addColumn(let table, let column, let value):
             try SyncSchema.check(column: column, of: table)
@@ -241,7 +266,14 @@ extension TableSchema {
         for column in columns {
             try SyncSchema.check(column: column.name, of: name)
             try SyncSchema.check(column: column.serverName, of: name)
-            if let value = column.defaultValue { try SyncSchema.check(value, of: column.name, name) }
+            if let value = column.defaultValue {
+                try SyncSchema.check(value, of: column.name, name)
+                guard column.type.fits(value) else {
+                    throw SyncError(
+                        .invalidConfiguration, "the default of \(name).\(column.name) does not fit its type",
+                        hint: "Use \(column.type.wanted).")
+                }
+            }
             guard names.insert(column.name).inserted else {
                 throw SyncError(
                     .invalidConfiguration, "the schema declares the column \"\(name).\(column.name)\" twice")

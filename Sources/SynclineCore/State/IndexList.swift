@@ -8,34 +8,41 @@ package struct TableIndex: Hashable, Sendable {
     package let columns: [String]
     /// Columns whose values it keeps beside the sorted ones.
     package let including: [String]
-    /// Its number among the indexes of the table. Nil for an index in the form of older stores: of one column, and
-    /// without rows whose value is null, a date, bytes, an array or an object.
-    let number: UInt8?
-    /// Whether an entry has a mark that says what its key leaves open about the values. An index that includes columns
-    /// has the values themselves.
-    package let hasMarks: Bool
+    /// Its number among the indexes of the table.
+    let number: UInt8
+    /// The types of the columns that it is sorted by. They decide its keys.
+    package let types: [ColumnType]
 
-    init(columns: [String], including: [String] = [], number: UInt8? = nil, hasMarks: Bool = false) {
+    init(columns: [String], including: [String] = [], number: UInt8, types: TableTypes = TableTypes()) {
         self.columns = columns
         self.including = including
         self.number = number
-        self.hasMarks = hasMarks
+        self.types = columns.map { types[$0] }
     }
 
-    /// Whether it has the form of older stores.
-    package var isOlder: Bool { number == nil }
+    /// Whether an entry has a mark that says what its key leaves open about the values. An index that includes columns
+    /// has the values themselves.
+    package var hasMarks: Bool { including.isEmpty }
 
     /// The same index with other names for its columns.
     func mapping(_ name: (String) -> String) -> TableIndex {
-        TableIndex(
-            columns: columns.map(name), including: including.map(name), number: number, hasMarks: hasMarks)
+        TableIndex(columns: columns.map(name), including: including.map(name), number: number)
+    }
+
+    /// The same index in a table whose columns have these types.
+    func typed(by types: TableTypes) -> TableIndex {
+        TableIndex(columns: columns, including: including, number: number, types: types)
     }
 
     /// The same index without a column that it includes; nil if it is sorted by that column.
     func without(_ column: String) -> TableIndex? {
         if columns.contains(column) { return nil }
-        return TableIndex(
-            columns: columns, including: including.filter { $0 != column }, number: number, hasMarks: hasMarks)
+        return TableIndex(columns: columns, including: including.filter { $0 != column }, number: number)
+    }
+
+    /// The type of a column that it is sorted by.
+    func type(of column: String) -> ColumnType {
+        columns.firstIndex { $0.hasSameBytes(as: column) }.map { types[$0] } ?? .any
     }
 
     /// The columns up to the first that was there before, as after a column was renamed to another of the index.
@@ -74,54 +81,37 @@ package struct IndexList: Hashable, Sendable {
 
     /// The smallest number that no index of the table has; nil if all are taken.
     func freeNumber(for table: String) -> UInt8? {
-        let taken = Set(indexes(of: table).compactMap(\.number))
+        let taken = Set(indexes(of: table).map(\.number))
         return (UInt8.min...UInt8.max).first { !taken.contains($0) }
     }
 }
 
 extension StateReader {
     /// All indexes, by table.
-    func allIndexes() throws(StateError) -> IndexList {
+    func allIndexes(_ types: TypeCatalog) throws(StateError) -> IndexList {
         var all = IndexList()
-        try forEachIndexName(SettingName.indexes) { table, column, _ in
-            all.add(table, TableIndex(columns: [column]))
-        }
-        try forEachIndexName(SettingName.orderedIndexes) { table, number, value throws(StateError) in
-            let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
-            guard let number = UInt8(number), let index = TableIndex(number, lists) else {
-                throw .malformed("an index")
-            }
-            all.add(table, index)
-        }
-        return all
-    }
-
-    private func forEachIndexName(
-        _ prefix: String, _ body: (String, String, Bytes) throws(StateError) -> Void
-    ) throws(StateError) {
-        let prefix = StateReader.settingKey(prefix)
+        let prefix = StateReader.settingKey(SettingName.indexes)
         try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
-            guard let (table, name) = key[prefix.count...].names else { throw .malformed("the name of an index") }
-            try body(table, name, value)
+            let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
+            guard let (table, name) = key[prefix.count...].names, let number = UInt8(name),
+                let index = TableIndex(number, lists)
+            else { throw .malformed("an index") }
+            all.add(table, index.typed(by: types[table]))
             return true
         }
+        return all
     }
 }
 
 extension TableIndex {
-    /// What the state keeps of it: its columns, those that are included, and whether it has marks.
-    var value: Value {
-        let lists: [Value] = [columns, including].map { .array($0.map { .string($0) }) }
-        return .array(hasMarks ? lists + [.bool(true)] : lists)
-    }
+    /// What the state keeps of it: its columns, and those that are included.
+    var value: Value { .array([columns, including].map { .array($0.map { .string($0) }) }) }
 
     init?(_ number: UInt8, _ value: Value) {
-        guard case .array(var lists) = value else { return nil }
-        let hasMarks = lists.count == 3 && lists.removeLast() == .bool(true)
-        guard lists.count == 2, let columns = TableIndex.names(lists[0]),
+        guard case .array(let lists) = value, lists.count == 2, let columns = TableIndex.names(lists[0]),
             let including = TableIndex.names(lists[1]), !columns.isEmpty
         else { return nil }
-        self.init(columns: columns, including: including, number: number, hasMarks: hasMarks)
+        self.init(columns: columns, including: including, number: number)
     }
 
     private static func names(_ list: Value) -> [String]? {
@@ -132,11 +122,7 @@ extension TableIndex {
 }
 
 extension SettingName {
-    static let indexes = "index\0"
-    static let orderedIndexes = "indexes\0"
+    static let indexes = "indexes\0"
 
-    static func index(_ table: String, _ index: TableIndex) -> String {
-        guard let number = index.number else { return "\(indexes)\(table)\0\(index.columns[0])" }
-        return "\(orderedIndexes)\(table)\0\(number)"
-    }
+    static func index(_ table: String, _ index: TableIndex) -> String { "\(indexes)\(table)\0\(index.number)" }
 }

@@ -3,7 +3,6 @@
 //   02 table 00 query id                        a cursor
 //   03 table 00 form id                         a row
 //   04 name                                     a counter or a setting
-//   05 table 00 column 00 value id              an index in the form of older stores
 //   06 a row's key                               its operation fails: the server answers 500 to it
 //   07 table 00 number value* id                 an index
 //   08 a row's key                               the server's row can't be read: `UnreadableRow.swift`
@@ -19,9 +18,8 @@ enum Keyspace {
     static let cursors: UInt8 = 2
     static let rows: UInt8 = 3
     static let settings: UInt8 = 4
-    static let indexes: UInt8 = 5
     static let failing: UInt8 = 6
-    static let orderedIndexes: UInt8 = 7
+    static let indexes: UInt8 = 7
     static let unreadable: UInt8 = 8
     /// The largest, so that its newest entry comes after every other key.
     static var journal: UInt8 { KeyFilter.uncovered }

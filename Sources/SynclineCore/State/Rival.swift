@@ -26,10 +26,10 @@ package struct Rival: Hashable, Sendable {
     }
 
     /// Whether the server's row has changed since in a way that collides with the app's operation.
-    func collides(with server: Row?) -> Bool {
+    func collides(with server: Row?, _ types: TableTypes) -> Bool {
         guard let server else { return base != nil && kind != .insert }
         if base?.isSameState(as: server) == true { return false }
-        return kind == .delete || !columns.collidingColumns(with: server, since: base).isEmpty
+        return kind == .delete || !columns.collidingColumns(with: server, since: base, types).isEmpty
     }
 
     /// The same rival with its rows mapped.

@@ -6,14 +6,16 @@ extension StateReader {
     /// The tables that have rows, cursors or a declaration, sorted.
     package func knownTables() throws(StateError) -> [String] {
         let declared = try declaration?.tables.map(\.name) ?? []
-        let all = try tables() + cursors().map(\.table) + declared
+        let all = try tables() + cursors().map(\.table) + declared + types.names
         return Set(all.map(ExactString.init)).sorted().map(\.text)
     }
 
     /// The names of all columns that rows ever had or tables declare, and those that every row may have.
     package func knownColumns() throws(StateError) -> Set<String> {
         let declared = try declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
-        return Set(shapes.all.flatMap(\.names) + declared + ["id"]).union(Item.systemColumns)
+        let types = try types
+        let typed = types.names.flatMap { types[$0].columns.map(\.name) }
+        return Set(shapes.all.flatMap(\.names) + declared + typed + ["id"]).union(Item.systemColumns)
     }
 
     /// The ids of a table's first rows, including rows that are hidden from the app.

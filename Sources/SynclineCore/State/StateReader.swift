@@ -6,6 +6,7 @@ import SynclineGround
 package struct StateFacts: Sendable {
     let ids: IDComparison
     let indexes: IndexList
+    let types: TypeCatalog
 }
 
 /// A class, so that handing it on counts one reference and not one for each layer.
@@ -13,7 +14,7 @@ package final class StateReader: Sendable {
     package let snapshot: StateSnapshot
     package let shapes: ShapeTable
     /// What the creator of the snapshot already knows of it.
-    private let facts: StateFacts?
+    let facts: StateFacts?
 
     package init(_ snapshot: StateSnapshot, _ shapes: ShapeTable, _ facts: StateFacts? = nil) {
         self.snapshot = snapshot
@@ -51,8 +52,9 @@ package final class StateReader: Sendable {
     /// The indexes of a table.
     package func indexes(of table: String) throws(StateError) -> [TableIndex] {
         if let facts { return facts.indexes.indexes(of: table) }
-        return try allIndexes().indexes(of: table)
+        return try allIndexes(types).indexes(of: table)
     }
+
 
     // MARK: Rows
 

@@ -18,11 +18,22 @@ package struct Audit {
         func key(_ id: String) -> ExactString { ExactString(ignoresCase ? id.lowercased() : id) }
         let found = ignoresCase ? Set(found.map { key($0.text) }) : found
         let claims = try Claims(reader, besides: query)
-        let filter = try reader.asServerDivides(query.filter)
+        let (filter, types) = (try reader.asServerDivides(query.filter), try reader.types(of: query.table))
+        let uuids = (query.filter?.columns ?? []).filter { types[$0] == .uuid }
         try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(key(id)) else { return }
-            guard base.matches(filter, id: id) else { return }
-            if hasOthers || claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
+            guard base.matches(filter, id: id, types) else { return }
+            // A server that keeps UUIDs as strings may have it in a case for which it was not asked.
+            let isUnasked = uuids.contains { base.hasMixedCase($0) }
+            if hasOthers || isUnasked || claims.contains(id, base) { claimed.append(id) } else { gone.append(id) }
         }
+    }
+}
+
+extension Row {
+    /// Whether a column has a UUID in both cases.
+    fileprivate func hasMixedCase(_ column: String) -> Bool {
+        guard case .string(let text)? = self[column] else { return false }
+        return text != text.uppercased() && text != text.lowercased()
     }
 }

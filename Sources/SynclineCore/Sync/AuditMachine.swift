@@ -19,7 +19,7 @@ package struct AuditMachine: ListReading {
 
     package mutating func ask() -> ListAction {
         var request = ListRequest(table: query.table)
-        request.filter = .both(query.filter, last.map { .idAfter($0.text) })
+        request.filter = .both(query.asked, last.map { .idAfter($0.text) })
         request.order = [RowQuery.Key("id")]
         request.top = query.pageSize
         request.select = ["id", "deleted"]

@@ -33,9 +33,9 @@ package struct ChangesMachine: PullReading {
 
     package mutating func ask() -> ListAction {
         var request = ChangesRequest(
-            table: query.table, since: since, filter: query.filter, top: query.changesPageSize)
+            table: query.table, since: since, filter: query.asked, top: query.changesPageSize)
         // With a filter, not all non-matching rows are reported.
-        request.counts = total == nil && query.filter == nil
+        request.counts = total == nil && query.asked == nil
         return gate.ask(.changes(request))
     }
 

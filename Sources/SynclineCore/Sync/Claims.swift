@@ -6,8 +6,10 @@ import SynclineGround
 /// What the other queries of a table cover.
 struct Claims {
     private var others: [FilterExpression?] = []
+    private let types: TableTypes
 
     init(_ reader: StateReader, besides query: PullQuery) throws(StateError) {
+        types = try reader.types(of: query.table)
         for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
             let filter = cursor.state.query.isEmpty ? nil : try? FilterExpression(parsing: cursor.state.query)
             others.append(try reader.asServerDivides(filter))
@@ -16,12 +18,13 @@ struct Claims {
 
     var isEmpty: Bool { others.isEmpty }
 
-    func contains(_ id: String, _ row: Row) -> Bool { others.contains { row.matches($0, id: id) } }
+    func contains(_ id: String, _ row: Row) -> Bool { others.contains { row.matches($0, id: id, types) } }
 }
 
 extension Row {
-    func matches(_ filter: FilterExpression?, id: String) -> Bool {
+    func matches(_ filter: FilterExpression?, id: String, _ types: TableTypes) -> Bool {
         guard let filter else { return true }
-        return withView { view in Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view)) } }
+        let work = FilterWork(types)
+        return withView { view in Array(id.utf8).withBytes { filter.matches(EncodedRowView(id: $0, row: view), work) } }
     }
 }

@@ -39,9 +39,11 @@ public struct Conflict: Hashable, Sendable {
     /// For a conflict with a change of another process on this device: what the app had pending, which is part of both
     /// sides.
     var rival: Rival?
+    /// The types of the table's columns, by which both sides are compared.
+    private let types: TableTypes
 
     /// Nil if the operation does not await a decision.
-    package init?(table: String, id: String, _ frozen: FrozenOperation) {
+    package init?(table: String, id: String, _ frozen: FrozenOperation, _ types: TableTypes) {
         switch frozen.status {
         case .inFlight: return nil
         case .conflict: state = .conflict
@@ -60,6 +62,7 @@ public struct Conflict: Hashable, Sendable {
         mayHaveBeenDone = frozen.mayHaveBeenDone
         columns = frozen.columns
         rival = frozen.rival
+        self.types = types
     }
 }
 
@@ -168,7 +171,7 @@ extension Conflict {
     /// The columns that both sides changed, to different values; none if one side deleted the row.
     package var collidingColumns: [String] {
         guard let server, kind != .delete else { return [] }
-        return columns.collidingColumns(with: server, since: base)
+        return columns.collidingColumns(with: server, since: base, types)
     }
 
     /// Returns what remains of the local operation if the server's row has the rest, or nil if nothing does.
@@ -184,7 +187,7 @@ extension Conflict {
                 .mergeConflict, "both sides changed the column \"\(name)\"",
                 hint: "Take the server's row, keep yours, or write a row of your own.")
         }
-        let left = columns.members.filter { !(server[$0.name] ?? .null).means($0.value) }
+        let left = columns.members.filter { !types[$0.name].areSame(server[$0.name] ?? .null, $0.value) }
         if rival != nil { return changed(hasBase: hasBase, Row(left)) }
         return left.isEmpty ? nil : Resolution.Change(kind: .update, columns: Row(left))
     }
@@ -196,7 +199,8 @@ extension StateReader {
         var all: [Conflict] = []
         for operation in try PushPlan(self).operations where operation.isFrozen {
             guard let entry = try entry(key: operation.rowKey), let frozen = entry.pending?.frozen,
-                var conflict = Conflict(table: operation.table, id: operation.id, frozen)
+                var conflict = Conflict(
+                    table: operation.table, id: operation.id, frozen, try types(of: operation.table))
             else { continue }
             conflict.current = entry.visible
             all.append(conflict)

@@ -32,6 +32,8 @@ public struct OperationReport: Hashable, Sendable {
     public var status: Int?
     /// Why it is not done, or which policy decided; nil if it was just done.
     public var reason: Reason?
+    /// The columns of decimals in which the server has another number than was sent.
+    public var rounded: [String] = []
 }
 
 extension OperationReport.Reason {

@@ -67,15 +67,15 @@ package struct PullMachine: PullReading {
         request.top = query.pageSize
         switch place {
         case .window(let start):
-            request.filter = .both(query.filter, start.map { .updatedAt(.greaterOrEqual, $0) })
+            request.filter = .both(query.asked, start.map { .updatedAt(.greaterOrEqual, $0) })
             request.order = [RowQuery.Key("updatedAt"), RowQuery.Key("id")]
         case .drain(let moment, let id):
             request.filter = .both(
-                query.filter, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
+                query.asked, .updatedAt(.greaterOrEqual, moment), .updatedAt(.less, moment + 1),
                 id.map { .idAfter($0) })
             request.order = [RowQuery.Key("id")]
         case .offset(let count, let last):
-            request.filter = query.filter
+            request.filter = query.asked
             request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [RowQuery.Key("id")])
             // The last row of the previous page is requested again, to detect whether the list has moved.
             request.skip = query.skip + count - (last == nil ? 0 : 1)

@@ -14,6 +14,8 @@ package struct PullQuery: Hashable, Sendable {
     package var changesPageSize = 1000
     /// How far before its cursor a pull begins, in milliseconds.
     package var overlap: Int64 = 0
+    /// The filter as the server is asked.
+    package private(set) var asked: FilterExpression?
 
     package init(table: String) {
         self.table = table
@@ -33,8 +35,9 @@ package struct PullQuery: Hashable, Sendable {
         }
     }
 
-    /// Throws if the parameters do not fit together, or if the server's protocol can't express the filter.
-    package func check(for server: ServerProtocol) throws(SyncError) {
+    /// Finds out how the server is asked about columns of some types. Throws if the parameters do not fit together, or if the
+    /// server's protocol can't express the filter.
+    package mutating func prepare(for server: ServerProtocol, _ types: TableTypes) throws(SyncError) {
         if queryID != nil, goesByOffset || top != nil {
             throw SyncError(
                 .invalidQuery, "a query id can't be used with an order, top or skip",
@@ -46,7 +49,10 @@ package struct PullQuery: Hashable, Sendable {
         if skip < 0 || top ?? 0 < 0 { throw SyncError(.invalidQuery, "top and skip can't be negative") }
         if pageSize < 1 { throw SyncError(.invalidQuery, "a page must have at least one row") }
         if overlap < 0 { throw SyncError(.invalidQuery, "an overlap can't be negative") }
-        do throws(UnsupportedPredicate) { _ = try filter?.forServers.text(for: server) } catch {
+        do throws(UnsupportedPredicate) {
+            asked = try filter?.spelled(by: types, for: server)
+            _ = try asked?.forServers.text(for: server)
+        } catch {
             throw SyncError(error)
         }
     }

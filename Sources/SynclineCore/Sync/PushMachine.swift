@@ -177,6 +177,7 @@ package struct PushMachine: Sendable {
         switch verdict {
         case .done(let row):
             note(index, .done, items[index].policy.map { .decided(by: $0) })
+            items[index].report.rounded = row.row.map { request.rounded(in: $0) } ?? []
             return settle(index, answer(.done(row)))
         case .conflict(let server, let reason):
             note(index, .conflict, .conflict(reason))

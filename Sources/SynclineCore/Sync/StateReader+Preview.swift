@@ -10,9 +10,10 @@ extension StateReader {
             let entry = try entry(key: operation.rowKey), let pending = entry.pending
         else { return nil }
         let (table, id) = operation.address
+        let types = try types(of: table)
         var ancestor = entry.base
         if let frozen = pending.frozen {
-            if operation.isFrozen { return WriteRequest(frozen, table: table, id: id, server) }
+            if operation.isFrozen { return WriteRequest(frozen, table: table, id: id, server, types) }
             guard frozen.status == .inFlight else { return nil }
             ancestor = frozen.kind == .delete ? nil : (frozen.ancestor ?? .empty).merged(with: frozen.columns).own
         }
@@ -20,6 +21,6 @@ extension StateReader {
             kind: operation.kind, status: .inFlight, maybeSent: false, position: operation.position,
             through: operation.through, operationID: "",
             columns: try PushPlan.columns(of: operation, pending, self), ancestor: ancestor)
-        return WriteRequest(frozen, table: table, id: id, server)
+        return WriteRequest(frozen, table: table, id: id, server, types)
     }
 }

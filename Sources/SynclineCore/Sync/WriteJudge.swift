@@ -40,6 +40,7 @@ package struct WriteJudge: Sendable {
     package let ids: IDComparison
     /// Whether an insert that meets a tombstone restores the row.
     package let mayRevive: Bool
+    private var types: TableTypes { request.types }
 
     package init(_ request: WriteRequest, ids: IDComparison, mayRevive: Bool = false) {
         self.request = request
@@ -98,17 +99,18 @@ package struct WriteJudge: Sendable {
     private func compare(_ row: ServerRow) -> Verdict {
         if row.isDeleted { return request.kind == .delete ? .done(gone) : tombstone(row.columns) }
         // Another undelete, or our own whose response was lost, has restored the row as it was.
-        if case .bare(let tombstone?) = request.undelete, row.columns.own.difference(from: tombstone.own).isEmpty {
+        if case .bare(let tombstone?) = request.undelete, row.columns.own.difference(from: tombstone.own, types).isEmpty
+        {
             return restored(row)
         }
-        return request.kind != .delete && row.echoes(request.body)
+        return request.kind != .delete && row.echoes(request.body, types)
             ? .done(row.pulled) : .conflict(server: row.columns, .changed)
     }
 
     /// Judges a row that the server says it has stored.
     private func stored(_ row: ServerRow, _ status: Int) -> Verdict {
         if case .bare = request.undelete { return row.isDeleted ? rowGone : restored(row) }
-        if let version = request.version, row.columns.version == version, !row.echoes(request.changes) {
+        if let version = request.version, row.columns.version == version, !row.echoes(request.changes, types) {
             return .parked("the server answered \(status) and did not write")
         }
         return row.isDeleted ? rowGone : .done(row.pulled)
@@ -116,7 +118,7 @@ package struct WriteJudge: Sendable {
 
     /// Judges a row that was restored as it was.
     private func restored(_ row: ServerRow) -> Verdict {
-        request.body.difference(from: row.columns).isEmpty ? .done(row.pulled) : .revived(row.pulled)
+        request.body.difference(from: row.columns, types).isEmpty ? .done(row.pulled) : .revived(row.pulled)
     }
 
     /// The verdict on a row that only the case of letters makes another one. Which of the two ids is right, only the
@@ -172,8 +174,11 @@ extension Value {
 
 extension ServerRow {
     /// Whether a server that stored these columns may return this row.
-    fileprivate func echoes(_ sent: Row) -> Bool {
-        sent.members.allSatisfy { $0.value.isEcho(of: columns[$0.name] ?? .null) }
+    fileprivate func echoes(_ sent: Row, _ types: TableTypes) -> Bool {
+        sent.members.allSatisfy { member in
+            let (type, stored) = (types[member.name], columns[member.name] ?? .null)
+            return type == .any ? member.value.isEcho(of: stored) : type.areSame(member.value, stored)
+        }
     }
 
     var hasVersion: Bool { !(columns.versionValue ?? .null).isNull }
@@ -183,7 +188,9 @@ extension ServerRow {
 
 extension WriteRequest {
     /// Creates the request of an operation, the same each time.
-    package init(_ frozen: FrozenOperation, table: String, id: String, _ server: ServerProtocol) {
+    package init(
+        _ frozen: FrozenOperation, table: String, id: String, _ server: ServerProtocol, _ types: TableTypes
+    ) {
         // The newer protocol has no partial updates: the whole row is sent.
         let isWhole = frozen.kind == .update && server == .datasync3
         self.init(
@@ -192,8 +199,19 @@ extension WriteRequest {
             version: frozen.kind == .insert ? frozen.revival?.tombstone?.version : frozen.ancestor?.version,
             operationID: frozen.operationID)
         changes = frozen.columns
+        self.types = types
         if let revival = frozen.revival {
             undelete = server == .zumo2 ? .bare(tombstone: revival.tombstone) : .whole
+        }
+    }
+}
+
+extension WriteRequest {
+    /// The columns of decimals in which a server's row has another number than was sent.
+    func rounded(in row: Row) -> [String] {
+        changes.members.compactMap { member in
+            let type = types[member.name]
+            return type.isDecimal && !type.areSame(member.value, row[member.name] ?? .null) ? member.name : nil
         }
     }
 }

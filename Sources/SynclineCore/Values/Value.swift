@@ -165,11 +165,11 @@ extension Value {
         }
     }
 
-    private static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Order {
+    static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Order {
         left < right ? .less : left == right ? .equal : .greater
     }
 
-    private static func order<Elements: Sequence>(_ left: Elements, _ right: Elements) -> Order
+    static func order<Elements: Sequence>(_ left: Elements, _ right: Elements) -> Order
     where Elements.Element: Comparable {
         left.elementsEqual(right) ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
     }

@@ -10,7 +10,7 @@ protocol FileContent: Sendable {
     /// Whether the file has the rows of a table.
     func includes(_ table: String) -> Bool
     /// Returns a writer for one transaction.
-    func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter
 }
 
 /// Writes rows into a file, as part of a transaction.

@@ -48,12 +48,10 @@ final class FollowingFile {
         let version = try file.run("PRAGMA data_version")
         if let last, last.event == source.event, last.version == version { return try body(file, last.event) }
         try claim(file)
-        let (form, ids) = try reading { () throws(StateError) in
-            (try content.form(source), try source.reader.idComparison)
+        let (form, writer) = try reading { () throws(StateError) in
+            (try content.form(source), try content.writer(file, source.reader))
         }
-        let event = try file.transaction { () throws(FileFailure) in
-            try write(file, content.writer(file, ids), to: source, form)
-        }
+        let event = try file.transaction { () throws(FileFailure) in try write(file, writer, to: source, form) }
         try scrub(file)
         last = (event, try file.run("PRAGMA data_version"))
         return try body(file, event)

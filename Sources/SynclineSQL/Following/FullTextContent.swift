@@ -17,7 +17,9 @@ struct FullTextContent: FileContent {
     }
 
     func includes(_ table: String) -> Bool { indexes.contains { $0.table.hasSameBytes(as: table) } }
-    func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter { FullTextWriter(file, indexes, ids) }
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+        FullTextWriter(file, indexes, try reader.idComparison)
+    }
 }
 
 /// Writes rows into the tables of all indexes on their table.

@@ -5,9 +5,13 @@ import SynclineCore
 import SynclineGround
 
 struct MirrorContent: FileContent {
-    func form(_ source: SQLSource) throws(StateError) -> String { "mirror 1, ids \(try source.reader.idComparison)" }
+    func form(_ source: SQLSource) throws(StateError) -> String {
+        "mirror 2, ids \(try source.reader.idComparison)\(try source.reader.types.text)"
+    }
     func includes(_ table: String) -> Bool { true }
-    func writer(_ file: FileConnection, _ ids: IDComparison) -> any FileWriter { MirrorWriter(file, ids) }
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+        MirrorWriter(file, try reader.idComparison, try reader.types)
+    }
 }
 
 /// Writes rows into a mirror. Its table `syncline_columns` has the SQL names of the tables and columns of the store.
@@ -26,6 +30,7 @@ private final class MirrorWriter: FileWriter {
 
     private let file: FileConnection
     private let ids: IDComparison
+    private let types: TypeCatalog
     /// Nil until they are read from the file.
     private var known: [ExactString: Table]?
     /// The names of its tables in SQL, in lower case.
@@ -33,9 +38,10 @@ private final class MirrorWriter: FileWriter {
     private static let reserved = ["syncline_stamp", "syncline_columns"]
     private static let indexPrefix = "syncline_index "
 
-    init(_ file: FileConnection, _ ids: IDComparison) {
+    init(_ file: FileConnection, _ ids: IDComparison, _ types: TypeCatalog) {
         self.file = file
         self.ids = ids
+        self.types = types
     }
 
     func recreate() throws(FileFailure) {
@@ -65,7 +71,8 @@ private final class MirrorWriter: FileWriter {
         }
         let members = row.columns.members
         let values = insert.isWhole ? members : members.filter { target.has($0.name) }
-        try file.run(insert.text, [.string(row.id)] + values.map(\.value))
+        let types = types[table]
+        try file.run(insert.text, [.string(row.id)] + values.map { $0.value.inSQL(as: types[$0.name]) })
     }
 
     func remove(_ id: String, of table: String) throws(FileFailure) {
@@ -80,8 +87,15 @@ private final class MirrorWriter: FileWriter {
 
     func scrub() {}
 
-    /// Creates the indexes that the store has, and drops those that it no longer has.
+    /// Creates the tables and columns that are declared, and the indexes that the store has, and drops indexes that it no
+    /// longer has.
     func finish(_ source: SQLSource) throws(FileFailure) {
+        for stored in types.names {
+            let names = types[stored].columns.map(\.name)
+            var target = try table(stored, with: names)
+            for column in names { _ = try name(of: column, in: stored, &target) }
+            known?[ExactString(stored)] = target
+        }
         var wanted: [String: String] = [:]
         for (stored, table) in try tables() {
             let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored.text) }
@@ -141,7 +155,9 @@ private final class MirrorWriter: FileWriter {
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         let columns = Array(first.filter { !$0.hasSameBytes(as: "id") }.prefix(SQLName.columnLimit - 1))
         let names = SQLName.unambiguous(columns, besides: ["id"])
-        let rest = names.map { ", " + SQLName.quoted($0) }.joined()
+        let rest = zip(columns, names).map { column, name in
+            ", " + SQLName.quoted(name) + types[stored][column].collation
+        }.joined()
         try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation)\(rest))")
         var table = Table(name: name)
         for (column, columnName) in zip(["id"] + columns, ["id"] + names) {
@@ -162,7 +178,7 @@ private final class MirrorWriter: FileWriter {
             return nil
         }
         let name = SQLName.unambiguous([column], besides: names)[0]
-        try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))")
+        try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))\(types[stored][column].collation)")
         try keep(stored, column, table.name, name)
         table.columns[ExactString(column)] = name
         return name

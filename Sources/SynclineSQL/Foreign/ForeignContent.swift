@@ -59,3 +59,28 @@ protocol ForeignReading {
     /// What the file has besides, that is not imported.
     func leftTables() throws(SyncError) -> [ForeignReport.Left]
 }
+
+extension FoundTable {
+    /// The types that the file knows of its columns; nil if there is none. A number may be a double or a decimal.
+    var types: TypeDeclaration? {
+        let typed = columns.compactMap { column in
+            column.type?.column.map { TypedColumn(column.name, $0) }
+        }
+        return typed.isEmpty ? nil : TypeDeclaration(table: storeName, columns: typed)
+    }
+}
+
+extension ForeignType {
+    fileprivate var column: ColumnType? {
+        switch self {
+        case .string: .string
+        case .integer: .integer
+        case .bool: .boolean
+        case .date: .date
+        case .uuid: .uuid
+        case .bytes: .bytes
+        case .json: .json
+        case .number, .skip: nil
+        }
+    }
+}

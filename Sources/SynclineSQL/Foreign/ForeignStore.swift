@@ -83,6 +83,7 @@ public struct ForeignStore: Sendable {
         let reading = try reading(file)
         let tables = try reading.tables()
         let queue = try reading.queue(tables)
+        if let database { try await database.declare(tables.compactMap(\.types)) }
         var plan = ForeignPlan(queue, ignoresCase: reading.ignoresCase, localColumns: configuration.localColumns)
         for table in tables {
             plan.begin(table)

@@ -37,7 +37,7 @@ enum ForeignValue {
         // The server's rows have dates as strings, except for the system columns.
         case .date: return date(raw, dates).map { .string($0.description) }
         case .uuid: return uuid(raw)
-        case .bytes: return bytes(raw, dates)
+        case .bytes: return bytes(raw, dates)?.asStored
         case .json:
             guard case .string(let text) = raw else { return nil }
             return try? Value(json: text.utf8)

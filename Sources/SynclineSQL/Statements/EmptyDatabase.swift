@@ -13,6 +13,8 @@ final class EmptyDatabase: @unchecked Sendable {
     let handle: OpaquePointer
     /// The functions of the tables. SQLite keeps the address.
     private let module: UnsafeMutablePointer<sqlite3_module>
+    /// Whether `sum` can add digits.
+    private var addsDigits = false
     /// The names that statements may use for tables. SQLite keeps the addresses.
     private var offered: [OfferedTable] = []
     /// The statement that uses it, which calls `end()` before it is gone.
@@ -39,6 +41,7 @@ final class EmptyDatabase: @unchecked Sendable {
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         syncline_sqlite_be_defensive(handle)
         for (limit, value) in EmptyDatabase.limits { sqlite3_limit(handle, limit, value) }
+        SumFunction.offer(handle)
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_set_authorizer(handle, authorize, context)
         // A thousand steps take some tens of microseconds.
@@ -51,8 +54,13 @@ final class EmptyDatabase: @unchecked Sendable {
     }
 
     /// Lets a statement use it, with these tables.
-    func begin(_ statement: StatementConnection, _ names: [String]) {
+    /// - Parameter hasDecimals: Whether there are columns of decimals.
+    func begin(_ statement: StatementConnection, _ names: [String], hasDecimals: Bool) {
         self.statement = statement
+        if hasDecimals != addsDigits {
+            addsDigits = hasDecimals
+            SumFunction.replaceSum(handle, hasDecimals ? self : nil)
+        }
         guard !names.elementsEqual(offered, by: { $0.hasSameBytes(as: $1.name) }) else { return }
         for table in offered { sqlite3_create_module(handle, table.name, nil, nil) }
         offered = []

@@ -1,6 +1,7 @@
 // Runs one statement on SQLite: all rows come from a store. One thread uses it.
 
 import CSQLite
+import Syncline
 import SynclineCore
 
 final class StatementConnection {
@@ -27,7 +28,9 @@ final class StatementConnection {
         self.pool = pool
         catalog = try TableCatalog(source)
         database = if let kept = pool?.take() { kept } else { try EmptyDatabase() }
-        database.begin(self, catalog.offeredNames)
+        database.begin(
+            self, catalog.offeredNames,
+            hasDecimals: try mapErrors { () throws(StateError) in try source.reader.types.hasDecimals })
     }
 
     deinit {
@@ -62,6 +65,9 @@ final class StatementConnection {
         }
         return (String(name[..<sign]), event)
     }
+
+    /// Whether it reads a table with a column of decimals.
+    private(set) lazy var readsDecimals = ([catalog] + moments.values).contains(where: \.usesDecimals)
 
     // MARK: Statements
 

@@ -113,7 +113,7 @@ private nonisolated func tableBestIndex(
     let open = UnsafeMutableRawPointer(table).assumingMemoryBound(to: OpenTable.self).pointee
     return open.offered.takeUnretainedValue().guarding { () throws(SyncError) in
         let virtual = open.table.takeUnretainedValue()
-        let plan = try virtual.plan(PlanRequest(info))
+        let plan = try virtual.plan(PlanRequest(info, ignoresCase: virtual.ignoresCase))
         info.pointee.idxNum = Int32(virtual.plans.count)
         virtual.plans.append(plan)
         for (index, place) in plan.used.enumerated() {
@@ -133,14 +133,15 @@ extension PlanRequest {
     /// regard to its type, and misses some.
     private static let limit = 32
 
-    fileprivate init(_ info: UnsafeMutablePointer<sqlite3_index_info>) {
+    fileprivate init(_ info: UnsafeMutablePointer<sqlite3_index_info>, ignoresCase: (Int) -> Bool) {
         let offered = (0..<Int(info.pointee.nConstraint)).map { info.pointee.aConstraint[$0] }
         let windows = [SQLITE_INDEX_CONSTRAINT_LIMIT, SQLITE_INDEX_CONSTRAINT_OFFSET]
         hasLimit = offered.contains { $0.usable != 0 && Int32($0.op) == SQLITE_INDEX_CONSTRAINT_LIMIT }
         conditions = offered.enumerated().map { place, offered in
             guard place < PlanRequest.limit, offered.usable != 0, offered.iColumn >= 0,
                 let comparison = Comparison(offered.op),
-                let collation = sqlite3_vtab_collation(info, Int32(place)), String(cString: collation) == "BINARY"
+                let collation = sqlite3_vtab_collation(info, Int32(place)),
+                String(cString: collation) == (ignoresCase(Int(offered.iColumn)) ? "NOCASE" : "BINARY")
             else { return nil }
             var value: OpaquePointer?
             return Condition(

@@ -26,31 +26,35 @@ struct ColumnRange {
         if case .number = upper { lower != .null && lower != .blob } else { false }
     }
 
-    /// The parts of an index's order that have every value in the range; they may have others. Nil if the index lacks
-    /// rows that can be in the range.
+    /// The parts of an index's order that have every value in the range; they may have others.
     /// - Parameter content: What the column may have.
-    func intervals(_ index: TableIndex, _ content: IndexContent) -> [IndexInterval]? {
-        var intervals: [IndexInterval] = []
-        for part in parts(content) where content.contains(IndexContent(part.kind)) {
-            guard let interval = IndexInterval(part.kind, from: part.first, through: part.last, in: index) else {
-                return nil
-            }
-            intervals.append(interval)
-        }
-        return IndexInterval.joined(intervals)
+    func intervals(_ content: IndexContent) -> [IndexInterval] {
+        IndexInterval.joined(
+            parts(content).filter { content.contains(IndexContent($0.kind)) }.map {
+                IndexInterval($0.kind, from: $0.first, through: $0.last)
+            })
     }
 
     /// Values of one kind, of the store. Nil for the first or the last one of the kind.
     private struct Part {
         var kind: PlaceKind
-        var first: Value?
-        var last: Value?
+        var first: Meaning?
+        var last: Meaning?
+
+        init(kind: PlaceKind, first: Value? = nil, last: Value? = nil) {
+            self.init(kind: kind, from: first.map { .plain($0) }, through: last.map { .plain($0) })
+        }
+
+        init(kind: PlaceKind, from first: Meaning?, through last: Meaning?) {
+            (self.kind, self.first, self.last) = (kind, first, last)
+        }
     }
 
     private func parts(_ content: IndexContent) -> [Part] {
         // Null is in no range, and no string of the store equals one that is not UTF-8.
         if lower == .null || upper == .null || isOneValue && lower == .brokenText { return [] }
-        return numbers + strings(content) + bytes
+        // What does not fit its column may be anything.
+        return numbers + decimals + strings(content) + uuids + bytes + [Part(kind: .unfit)]
     }
 
     /// Numbers, and the Booleans, which are 0 and 1.
@@ -61,6 +65,27 @@ struct ColumnRange {
         }
         return flags.map { flag, _ in Part(kind: .bool, first: .bool(flag), last: .bool(flag)) }
             + [Part(kind: .number, first: lower?.number?.widened(.down), last: upper?.number?.widened(.up))]
+    }
+
+    /// Decimals, which are strings in SQL if no double has their digits.
+    private var decimals: [Part] {
+        guard lower?.order ?? .number == .number, upper?.order ?? .number == .number else {
+            return [Part(kind: .decimal)]
+        }
+        func digits(_ number: Operand.Number?, _ direction: FloatingPointRoundingRule) -> Meaning? {
+            guard let number else { return nil }
+            let edge = direction == .up ? number.rounded.nextUp : number.rounded.nextDown
+            return NumberDigits(shortest: edge).map { .decimal($0) }
+        }
+        let (first, last) = (digits(lower?.number, .down), digits(upper?.number, .up))
+        return [Part(kind: .decimal, from: first, through: last)]
+    }
+
+    /// UUIDs, whose case SQL ignores.
+    private var uuids: [Part] {
+        guard isOneValue else { return [Part(kind: .uuid)] }
+        guard let text = lower?.text, case .uuid(let digits) = Meaning(.string(text), as: .uuid) else { return [] }
+        return [Part(kind: .uuid, from: .uuid(digits), through: .uuid(digits))]
     }
 
     private func strings(_ content: IndexContent) -> [Part] {
@@ -80,8 +105,8 @@ struct ColumnRange {
     private static let numericStrings = Part(kind: .string, first: .string("\t"), last: .string(":"))
 
     /// A part with every string that looks like a number.
-    static func numericStrings(_ index: TableIndex) -> [IndexInterval] {
-        [IndexInterval(.string, from: numericStrings.first, through: numericStrings.last, in: index)].compactMap { $0 }
+    static var numericStringIntervals: [IndexInterval] {
+        [IndexInterval(.string, from: numericStrings.first, through: numericStrings.last)]
     }
 
     private func dates(_ content: IndexContent) -> Part? {

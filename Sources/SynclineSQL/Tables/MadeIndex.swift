@@ -14,20 +14,26 @@ final class MadeIndex {
     private var bytes = ByteWriter(capacity: 1 << 16)
     private var ends: [Int] = []
 
+    /// Whether strings that differ in case are equal.
+    private let ignoresCase: Bool
+
     /// More would take too much memory.
     private static let sizeLimit = 32 << 20
 
     /// Makes an index on a column, or on the id. Nil if it would be too large.
-    init?(_ reader: StateReader, table: String, column: String?) throws(StateError) {
+    init?(
+        _ reader: StateReader, table: String, column: String?, _ type: ColumnType = .string
+    ) throws(StateError) {
+        ignoresCase = type.isUUID
         var places = ColumnPlaces(column ?? "")
-        let sink = HashSink()
+        let sink = HashSink(ignoresCase: ignoresCase)
         let cursor = try RowCursor(reader, table: table)
         while let row = cursor.row {
             sink.null()
             if column == nil {
                 row.withID { sink.text($0) }
             } else if let value = row.encoded(&places) {
-                sink.write(encoded: value)
+                sink.write(encoded: value, as: type)
             }
             if let hash = sink.hash, let key = cursor.key {
                 bytes.append(key)
@@ -48,7 +54,7 @@ final class MadeIndex {
 
     /// The keys of the rows that can have a value; for a number, in order.
     func keys(of value: Operand) -> [[UInt8]] {
-        guard let hash = MadeIndex.hash(value) else { return [] }
+        guard let hash = hash(value) else { return [] }
         guard case .number = value else { return keys(with: hash) }
         let keys = keys(with: hash) + keys(with: HashSink.otherNumber)
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
@@ -68,8 +74,8 @@ final class MadeIndex {
     }
 
     /// Values that are equal in SQL have the same hash. Null equals nothing.
-    private static func hash(_ value: Operand) -> UInt64? {
-        let sink = HashSink()
+    private func hash(_ value: Operand) -> UInt64? {
+        let sink = HashSink(ignoresCase: ignoresCase)
         switch value {
         case .null: sink.null()
         case .number(let number): sink.double(number.rounded)
@@ -83,6 +89,7 @@ final class MadeIndex {
 
 /// Computes the hash of a value.
 private final class HashSink: ValueSink {
+    private let ignoresCase: Bool
     private(set) var hash: UInt64?
     /// The hash as a number, for a string that looks like one.
     private(set) var numberHash: UInt64?
@@ -90,13 +97,20 @@ private final class HashSink: ValueSink {
     /// The hash of all strings that are numbers, but not in digits alone. SQLite and Swift may round them differently.
     static let otherNumber: UInt64 = 2
 
+    init(ignoresCase: Bool) {
+        self.ignoresCase = ignoresCase
+    }
+
     func null() { (hash, numberHash) = (nil, nil) }
     func integer(_ number: Int64) { double(Double(number)) }
     func double(_ number: Double) { (hash, numberHash) = (HashSink.hash(number), nil) }
     func blob(_ bytes: UnsafeRawBufferPointer) { (hash, numberHash) = (1, nil) }
 
     func text(_ utf8: UnsafeRawBufferPointer) {
-        hash = HashSink.seeded { $0.combine(bytes: utf8) }
+        hash = HashSink.seeded { hasher in
+            guard ignoresCase else { return hasher.combine(bytes: utf8) }
+            for byte in utf8 { hasher.combine(byte &- 0x41 < 26 ? byte | 0x20 : byte) }
+        }
         switch NumericForm(utf8) {
         case .none: numberHash = nil
         case .integer(let number): numberHash = HashSink.hash(Double(number))

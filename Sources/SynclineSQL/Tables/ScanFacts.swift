@@ -163,7 +163,9 @@ struct IndexFacts: Hashable {
     }
 
     /// Whether rows may have values that their entries' keys do not have.
-    fileprivate var mayNeedRows: Bool { content.contains { !$0.isDisjoint(with: [.cut, .structure]) } }
+    fileprivate var mayNeedRows: Bool {
+        content.contains { !$0.isDisjoint(with: [.cut, .structure, .decimal, .unfit]) }
+    }
 
     /// Whether its entries have some columns.
     func covers(_ read: UInt64) -> Bool { kept != 0 && read & ~kept == 0 }
@@ -189,16 +191,18 @@ struct IndexFacts: Hashable {
 extension IndexContent {
     /// Whether all values that equal one value in SQL are at one place of the index.
     fileprivate var hasOnePlace: Bool {
-        isDisjoint(with: [.bytes, .structure, .fineDate, .wideNumber, .numericString])
-            && !isSuperset(of: [.bool, .number]) && !isSuperset(of: [.date, .string])
+        isDisjoint(with: [.bytes, .structure, .fineDate, .wideNumber, .numericString, .unfit]) && !mixesKinds
     }
 
     /// Whether the values are in SQL's order. Dates that are the same in SQL may have different places, which only does
-    /// not matter if nothing is sorted within them.
+    /// not matter if nothing is sorted within them. A decimal that no double holds is a string in SQL.
     fileprivate func isSorted(isLast: Bool) -> Bool {
-        isDisjoint(with: [.structure, .cut]) && !isSuperset(of: [.bool, .number]) && !isSuperset(of: [.date, .string])
+        isDisjoint(with: [.structure, .cut, .unfit]) && !mixesKinds && !isSuperset(of: [.decimal, .wideNumber])
             && (isLast || isDisjoint(with: [.fineDate, .wideNumber]))
     }
+
+    /// Whether there are values of two kinds that are one in SQL.
+    private var mixesKinds: Bool { isSuperset(of: [.bool, .number]) || isSuperset(of: [.date, .string]) }
 }
 
 extension ScanPlan {

@@ -106,7 +106,7 @@ final class StoreScan: TableScan {
             return cursor.borrowed { sink.write($0.value(place)) }
         }
         guard let value = row.encoded(&places[column - 1]) else { return sink.null() }
-        sink.write(encoded: value)
+        sink.write(encoded: value, as: table.types[column - 1])
     }
 
     // MARK: Through the table
@@ -216,8 +216,7 @@ final class StoreScan: TableScan {
             if part.equal > 0, let value = values.first { return try beginMade(part.columns[0], value) }
             return try beginAll()
         }
-        // Only an index that has all rows covers a statement or has an order.
-        guard let found = try table.cursor(part, values) else { throw .malformed("an index") }
+        let found = try table.cursor(part, values)
         indexCursor = found
         if part.isCovering, table.keepsValues(part) {
             source = .covering(.passUnretained(found))

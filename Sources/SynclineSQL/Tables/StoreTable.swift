@@ -11,6 +11,8 @@ struct TableFacts {
     let stored: [String]
     /// The columns for which SQLite has no room.
     let leftOut: [String]
+    /// The types of those columns.
+    let types: [ColumnType]
     /// The names of the id and its columns in SQL.
     let columns: [String]
     /// The statement that declares it to SQLite.
@@ -21,13 +23,17 @@ struct TableFacts {
 
     init(_ reader: StateReader, _ table: String, _ outline: TableOutline) throws(StateError) {
         self.outline = outline
-        let all = outline.columns.filter { !$0.hasSameBytes(as: "id") }
+        let declared = try reader.types(of: table)
+        let seen = Set(outline.columns.map { ExactString($0) })
+        let missing = declared.columns.map(\.name).filter { !seen.contains(ExactString($0)) }
+        let all = outline.columns.filter { !$0.hasSameBytes(as: "id") } + missing
         let stored = Array(all.prefix(SQLName.columnLimit - 1))
         self.stored = stored
+        types = stored.map { declared[$0] }
         leftOut = Array(all.dropFirst(stored.count))
         columns = ["id"] + SQLName.unambiguous(stored, besides: ["id"])
         // Without row numbers, SQLite tells rows apart by the id.
-        let rest = columns.dropFirst().map { ", " + SQLName.quoted($0) }.joined()
+        let rest = zip(columns.dropFirst(), types).map { ", " + SQLName.quoted($0) + $1.collation }.joined()
         declaration = "CREATE TABLE x(\"id\" PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
         let sortsIDs = try reader.idComparison == .exact
         var scan = ScanFacts(
@@ -58,10 +64,9 @@ extension IndexFacts {
         }
         if columns.isEmpty { return nil }
         self.init(
-            columns: columns, content: [first] + columns.dropFirst().map { _ in .unknown }, isRead: index.isOlder)
+            columns: columns, content: [first] + columns.dropFirst().map { _ in .unknown })
         sortsIDs = columns.count == index.columns.count
         keepsValues = !index.including.isEmpty
-        guard keepsValues || index.hasMarks else { return }
         kept = (index.columns + index.including).compactMap(place).filter { $0 < 63 }.reduce(1) { $0 | 1 << UInt64($1) }
     }
 }
@@ -73,6 +78,7 @@ final class StoreTable: VirtualTable {
     /// The names of its columns in the store, without the id.
     var stored: [String] { facts.stored }
     var leftOut: [String] { facts.leftOut }
+    var types: [ColumnType] { facts.types }
     var reader: StateReader { source.reader }
     private let facts: TableFacts
     /// What is known of it, which can become more while statements are planned.
@@ -92,6 +98,8 @@ final class StoreTable: VirtualTable {
 
     override var declaration: String { facts.declaration }
 
+    override func ignoresCase(_ column: Int) -> Bool { column > 0 && types[column - 1].isUUID }
+
     override func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan {
         var plan = known.plan(request)
         while !request.order.isEmpty, !plan.isOrdered, let place = known.indexToRead(for: request) {
@@ -109,7 +117,10 @@ final class StoreTable: VirtualTable {
     /// An index that is made on a column, of which 0 is the id; nil if it would be too large.
     func index(on column: Int) throws(StateError) -> MadeIndex? {
         if let known = made[column] { return known }
-        let index = try MadeIndex(reader, table: name, column: column == 0 ? nil : stored[column - 1])
+        let index =
+            column == 0
+            ? try MadeIndex(reader, table: name, column: nil)
+            : try MadeIndex(reader, table: name, column: stored[column - 1], types[column - 1])
         made[column] = .some(index)
         return index
     }
@@ -124,28 +135,25 @@ final class StoreTable: VirtualTable {
     /// Whether the entries of an index that covers a statement have the values as rows do.
     func keepsValues(_ part: IndexPart) -> Bool { known.indexes[part.index].keepsValues }
 
-    /// The entries of a part of an index, for some values. Nil if rows are missing in it.
-    func cursor(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> IndexCursor? {
-        guard let ranges = ranges(part, values) else { return nil }
-        return try IndexCursor(
-            reader, table: name, facts.indexes[part.index], ranges, isBackward: part.isBackward)
+    /// The entries of a part of an index, for some values.
+    func cursor(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> IndexCursor {
+        try IndexCursor(
+            reader, table: name, facts.indexes[part.index], ranges(part, values), isBackward: part.isBackward)
     }
 
-    /// The keys of all rows that a part of an index can have for some values. Nil if rows are missing in it, or if
-    /// reading the whole table is faster.
+    /// The keys of all rows that a part of an index can have for some values. Nil if reading the whole table is
+    /// faster.
     func keys(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> [[UInt8]]? {
         let hasStrings = part.ranges(values).first?.includesNumericStrings ?? false
         if hasStrings, try hasManyNumericStrings(part.index) { return nil }
-        guard let ranges = ranges(part, values) else { return nil }
-        return try reader.rowKeys(name, facts.indexes[part.index], ranges)
+        return try reader.rowKeys(name, facts.indexes[part.index], ranges(part, values))
     }
 
-    private func ranges(_ part: IndexPart, _ values: [Operand]) -> [IndexRange]? {
+    private func ranges(_ part: IndexPart, _ values: [Operand]) -> [IndexRange] {
         let index = facts.indexes[part.index]
         var intervals: [[IndexInterval]] = []
         for (range, content) in zip(part.ranges(values), known.indexes[part.index].content) {
-            guard let some = range.intervals(index, content) else { return nil }
-            intervals.append(some)
+            intervals.append(range.intervals(content))
         }
         return index.ranges(name, intervals)
     }
@@ -156,7 +164,7 @@ final class StoreTable: VirtualTable {
         guard known.indexes[place].content[0].contains(.numericString) else { return false }
         if let isKnown = manyNumericStrings[place] { return isKnown }
         let index = facts.indexes[place]
-        let strings = index.ranges(name, [ColumnRange.numericStrings(index)])
+        let strings = index.ranges(name, [ColumnRange.numericStringIntervals])
         let cursor = try IndexCursor(reader, table: name, index, strings)
         var count = 0
         while cursor.id != nil, count <= StoreTable.numericStringLimit {
@@ -169,4 +177,9 @@ final class StoreTable: VirtualTable {
     }
 
     private static let numericStringLimit = 64
+}
+
+extension ColumnType {
+    /// How SQL compares strings of such a column, if not by their bytes.
+    var collation: String { isUUID ? " COLLATE NOCASE" : "" }
 }

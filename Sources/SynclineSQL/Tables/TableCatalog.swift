@@ -50,6 +50,11 @@ final class TableCatalog {
         }
     }
 
+    /// Whether a table that was used has a column of decimals.
+    var usesDecimals: Bool {
+        used.values.contains { ($0 as? StoreTable)?.types.contains { $0.isDecimal } ?? false }
+    }
+
     /// The table of the store that has a name in SQL.
     func stored(_ name: String) -> String? { stored[name.lowercased()] }
 

@@ -17,6 +17,9 @@ class VirtualTable {
     /// The statement that declares it to SQLite.
     var declaration: String { "CREATE TABLE x(\(columns.map(SQLName.quoted).joined(separator: ", ")))" }
 
+    /// Whether the case of letters does not matter in a column.
+    func ignoresCase(_ column: Int) -> Bool { false }
+
     /// Chooses how to find the rows for some conditions.
     func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan { ScanPlan(access: .all, cost: 1000, rows: 1000) }
 

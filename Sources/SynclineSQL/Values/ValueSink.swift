@@ -38,9 +38,18 @@ extension ValueSink {
         case .integer(let number): integer(number)
         case .double(let number): double(number)
         case .date(let instant): Timestamp(instant).sqlForm.withText { text($0) }
+        case .uuid(let string): write(text: string)
         case .text(let utf8): text(utf8)
         case .bytes(let bytes): blob(bytes)
         }
+    }
+
+    /// Writes the value of a column at the beginning of some bytes in the encoding of rows.
+    @inline(__always)
+    func write(encoded bytes: UnsafeRawBufferPointer, as type: ColumnType) {
+        if type == .any || type == .string { return write(encoded: bytes) }
+        var reader = ByteReader(bytes)
+        write(((try? reader.value()) ?? .null).inSQL(as: type))
     }
 
     func write(text string: String) {
@@ -54,6 +63,27 @@ extension ValueSink {
         var reader = ByteReader(bytes)
         if (try? reader.withText({ text($0) })) != nil { return }
         write((try? reader.value()) ?? .null)
+    }
+}
+
+extension Value {
+    /// What SQL sees of it in a column of a type: what it means. A UUID keeps its case, which SQL ignores in such a column.
+    func inSQL(as type: ColumnType) -> Value {
+        switch Meaning(self, as: type) {
+        case .integer(let number): .integer(number)
+        case .number(let number): .double(number)
+        case .decimal(let number): number.inSQL
+        case .date(let instant): .date(Timestamp(instant))
+        case .bytes(let bytes): .bytes(bytes)
+        case .null, .bool, .string, .uuid, .plain, .unfit: self
+        }
+    }
+}
+
+extension NumberDigits {
+    /// An integer or a double that has the same digits; a string if there is none.
+    var inSQL: Value {
+        if case .number = value { .string(text) } else { value }
     }
 }
 

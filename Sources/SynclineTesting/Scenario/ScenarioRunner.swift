@@ -54,6 +54,7 @@ public actor ScenarioRunner {
     private static let steps: Set<String> = [
         "insert", "update", "delete", "transaction", "get", "rows", "pending", "conflicts", "cursors", "push", "pull",
         "server", "resolve", "purge", "reset-cursor", "undo", "reopen", "crash",
+        "columns", "aggregate",
     ]
 
     private init(_ scenario: Scenario) {
@@ -113,7 +114,7 @@ public actor ScenarioRunner {
     func run(_ step: Scenario.Step) async throws {
         let value = step.value
         switch step.kind {
-        case "insert", "update", "delete", "transaction", "purge", "reset-cursor", "undo", "resolve":
+        case "insert", "update", "delete", "transaction", "purge", "reset-cursor", "undo", "resolve", "columns":
             try await change(step)
         case "get":
             let row = try await database.table(table(value)).get(id: text(value, "id"))
@@ -123,6 +124,7 @@ public actor ScenarioRunner {
                 throw ScenarioFailure("found \(found.json), expected \(expected.json)")
             }
         case "rows": try await rows(value)
+        case "aggregate": try await aggregate(value)
         case "pending":
             var found: [Value] = []
             for operation in try await database.pending() {
@@ -174,6 +176,7 @@ public actor ScenarioRunner {
         case "update": try await database.table(table(value)).update(value[member: "item"] ?? .null)
         case "delete": try await database.table(table(value)).delete(id: text(value, "id"))
         case "undo": try await database.undo()
+        case "columns": try await declareColumns(value)
         case "resolve": try await resolve(value)
         case "reset-cursor":
             try await database.resetCursor(table: table(value), queryID: text(value, "queryId"))

@@ -128,14 +128,15 @@ extension Chance {
                         table: text(), ids: once(in: 3) ? nil : (0..<below(4)).map { _ in text() },
                         isForced: once(in: 2)))
             case .indexed:
-                .indexed(IndexChange(table: text(), columns: [text()], isOn: once(in: 2), form: .older))
-            case .indexedByColumns:
                 .indexed(
                     IndexChange(
                         table: text(), columns: (0...below(3)).map { _ in text() },
-                        including: (0..<below(3)).map { _ in text() }, isOn: once(in: 2), form: .sorted))
-            case .indexedWithMarks:
-                .indexed(IndexChange(table: text(), columns: (0...below(3)).map { _ in text() }, isOn: true))
+                        including: (0..<below(3)).map { _ in text() }, isOn: once(in: 2)))
+            case .typed:
+                .typed(
+                    TypeDeclaration(
+                        table: text(),
+                        columns: (0..<below(4)).map { _ in TypedColumn(text(), pick(ColumnType.allCases)) }))
             case .cursorReset: .cursorReset(table: text(), queryID: text())
             case .sent: .sent((0..<below(4)).map { _ in sentOperation() })
             case .answered: .answered(answer())

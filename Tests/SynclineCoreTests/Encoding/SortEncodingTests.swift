@@ -9,7 +9,7 @@ import Testing
 @Suite struct SortEncodingTests {
     private static func bytes(_ value: Value, limit: Int = .max) -> [UInt8] {
         var writer = ByteWriter()
-        writer.append(sortOf: value, limit: limit)
+        writer.append(sortOf: value, as: .any, limit: limit)
         return writer.bytes
     }
 
@@ -18,7 +18,8 @@ import Testing
         encoded.append(value: value)
         // What follows the value is not read.
         encoded.append(value: .string("after"))
-        try encoded.bytes.withBytes { bytes throws(MalformedBytes) in try writer.append(sortOfEncoded: bytes) }
+        try encoded.bytes.withBytes { bytes throws(MalformedBytes) in try writer.append(sortOfEncoded: bytes, as: .any)
+        }
         return writer.bytes
     }
 

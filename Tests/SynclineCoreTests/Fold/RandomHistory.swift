@@ -58,11 +58,10 @@ struct RandomHistory {
         try record(
             .indexed(
                 IndexChange(
-                    table: table(), columns: columns, including: including, isOn: !chance.once(in: 3),
-                    form: chance.once(in: 4) ? .sorted : nil)))
+                    table: table(), columns: columns, including: including, isOn: !chance.once(in: 3))))
+        let types = [ColumnType.integer, .date, .string, .decimal, .uuid]
         try record(
-            .indexed(IndexChange(table: table(), columns: [names[start]], isOn: !chance.once(in: 3), form: .older))
-        )
+            .typed(TypeDeclaration(table: table(), columns: [TypedColumn(chance.pick(names), chance.pick(types))])))
     }
 
     /// A schema that declares some tables, and steps of a migration. Strictness does not affect the fold.

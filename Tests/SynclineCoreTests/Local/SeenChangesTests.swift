@@ -16,7 +16,7 @@ import Testing
         var change = LocalChange(kind: kind, table: "t", id: "a", columns: Self.row(columns))
         change.seen = seen.map(Self.row)
         var changes = SeenChanges()
-        return changes.isMet(change, [1], local, by: now.map(Self.row))
+        return changes.isMet(change, [1], local, by: now.map(Self.row), TableTypes())
     }
 
     @Test func `an update meets another value in a column that it sets, or no row`() {
@@ -43,7 +43,7 @@ import Testing
         func meets(_ columns: [String: Value], seen: [String: Value], now: [String: Value]) -> Bool {
             var change = LocalChange(kind: .update, table: "t", id: "a", columns: Self.row(columns))
             change.seen = Self.row(seen)
-            return changes.isMet(change, [1], [], by: Self.row(now))
+            return changes.isMet(change, [1], [], by: Self.row(now), TableTypes())
         }
         #expect(!meets(["n": 2], seen: ["n": 1, "m": 1], now: ["n": 1, "m": 9]))
         #expect(!meets(["n": 3], seen: ["n": 2, "m": 1], now: ["n": 1, "m": 9]))

@@ -8,15 +8,16 @@ import Testing
 
 @Suite struct EntryMarkTests {
     private static let columns = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
-    private static let index = TableIndex(columns: columns, number: 0, hasMarks: true)
+    private static let index = TableIndex(columns: columns, number: 0)
 
     /// The values that an entry has, with their kinds; nil if its row has to be read.
     private static func values(_ values: [Value]) throws -> [Value]? {
         var (key, mark) = (ByteWriter(), EntryMark())
         for (place, value) in values.enumerated() {
-            let isPlaced = key.append(placeOf: value, in: index)
-            #expect(isPlaced)
-            mark.add(value, at: place)
+            // Dates are in columns of dates only.
+            let type: ColumnType = if case .date = value { .date } else { .any }
+            key.append(placeOf: value, as: type)
+            mark.add(value, as: type, at: place)
         }
         let read = try mark.bytes.withBytes { bytes throws(MalformedBytes) in try EntryMark(of: bytes) }
         #expect(read == mark)
@@ -25,7 +26,7 @@ import Testing
             var reader = ByteReader(bytes)
             var found: [Value] = []
             for place in values.indices {
-                found.append(Value(try reader.entryValue(isDouble: mark.isDouble(place))))
+                found.append(Value(try reader.entryValue(isOther: mark.isOther(place))))
             }
             #expect(reader.isAtEnd)
             return found
@@ -102,7 +103,7 @@ import Testing
             #expect(throws: MalformedBytes.self, "\(bytes)") {
                 _ = try bytes.withBytes { bytes throws(MalformedBytes) in
                     var reader = ByteReader(bytes)
-                    return Value(try reader.entryValue(isDouble: false))
+                    return Value(try reader.entryValue(isOther: false))
                 }
             }
         }
@@ -118,6 +119,7 @@ extension Value {
             case .integer(let number): .integer(number)
             case .double(let number): .double(number)
             case .date(let instant): .date(Timestamp(instant, decimals: 9))
+            case .uuid(let text): .string(text)
             case .text(let utf8): .string(String(decoding: utf8, as: UTF8.self))
             case .bytes(let bytes): .bytes([UInt8](bytes))
             }

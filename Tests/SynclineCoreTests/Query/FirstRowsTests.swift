@@ -15,7 +15,7 @@ import Testing
             let limit = chance.pick([0, 1, 2, 10, 100, 1000, .max])
             let skip = chance.below(4)
             let isDescending = chance.once(in: 2)
-            var first = FirstRows(SortOrder([.init("n", descending: isDescending)]), limit: limit)
+            var first = FirstRows(SortOrder([.init("n", descending: isDescending)], TableTypes()), limit: limit)
             for (index, number) in arrival.enumerated() {
                 let id = String(1000 + index)
                 let row = Row([.init("n", .integer(Int64(number)))])

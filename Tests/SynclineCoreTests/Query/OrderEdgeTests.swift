@@ -15,7 +15,7 @@ import Testing
             let values = (0..<60).map { _ in chance.once(in: 3) ? OrderEdgeTests.plain(&chance) : chance.value() }
             for last in values {
                 let position = OrderEdgeTests.position(last, isDescending)
-                guard let edge = OrderEdge(position + Array("id".utf8), isDescending: isDescending) else { continue }
+                guard let edge = OrderEdge(position + Array("id".utf8), isDescending: isDescending, .any) else { continue }
                 for value in values where OrderEdgeTests.isAfter(edge, value) {
                     decided += 1
                     let other = OrderEdgeTests.position(value, isDescending)
@@ -33,7 +33,7 @@ import Testing
             let kind = chance.below(3)
             let (last, value) = (OrderEdgeTests.plain(&chance, kind), OrderEdgeTests.plain(&chance, kind))
             let position = OrderEdgeTests.position(last, isDescending)
-            let edge = try #require(OrderEdge(position, isDescending: isDescending))
+            let edge = try #require(OrderEdge(position, isDescending: isDescending, .any))
             let isAfter = position.lexicographicallyPrecedes(OrderEdgeTests.position(value, isDescending))
             #expect(OrderEdgeTests.isAfter(edge, value) == isAfter, "\(value) and \(last)")
         }
@@ -49,7 +49,7 @@ import Testing
 
     private static func position(_ value: Value, _ isDescending: Bool) -> [UInt8] {
         var writer = ByteWriter()
-        writer.append(sortOf: value)
+        writer.append(sortOf: value, as: .any)
         if isDescending { writer.invert(from: 0) }
         return writer.bytes
     }

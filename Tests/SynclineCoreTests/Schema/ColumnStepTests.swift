@@ -46,7 +46,7 @@ import Testing
         #expect(try desk.fields() == [["a"]])
         try desk.send()
         let frozen = try #require(try desk.entry().pending?.frozen)
-        let request = WriteRequest(frozen, table: "t", id: "r", .datasync3)
+        let request = WriteRequest(frozen, table: "t", id: "r", .datasync3, TableTypes())
         #expect(request.body.columns.sorted() == ["a", "b"])
         try desk.answer(.done(.init(id: "r", row: SchemaDesk.row(["version": "2", "a": 5, "b": 2]))))
         #expect(try desk.shown() == ["version": "2", "a": 5, "b": 2, "p": 7])

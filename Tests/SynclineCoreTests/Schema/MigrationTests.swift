@@ -155,7 +155,7 @@ import Testing
         try desk.declare(steps: .dropColumn(table: "t", column: "z"))
         #expect(try desk.reader.indexes(of: "t").isEmpty)
         var entries = 0
-        try desk.reader.snapshot.forEach(prefix: [Keyspace.orderedIndexes]) { _, _ in
+        try desk.reader.snapshot.forEach(prefix: [Keyspace.indexes]) { _, _ in
             entries += 1
             return true
         }

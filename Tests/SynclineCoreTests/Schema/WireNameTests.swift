@@ -111,7 +111,7 @@ import Testing
     private func body(_ desk: SchemaDesk, _ server: ServerProtocol = .zumo2) throws -> Row {
         let frozen = try #require(try desk.entry().pending?.frozen)
         let names = NameTranslation(desk.projector.declaration)
-        let request = names.sent(.write(WriteRequest(frozen, table: "t", id: "r", server)))
+        let request = names.sent(.write(WriteRequest(frozen, table: "t", id: "r", server, TableTypes())))
         guard case .write(let write) = request else { return .empty }
         return write.body
     }
@@ -152,7 +152,7 @@ import Testing
         try desk.declare(
             columns: [.column("text", onServer: "note")], steps: .renameColumn(table: "t", from: "note", to: "text"))
         let frozen = try #require(try desk.entry().pending?.frozen)
-        let request = WriteRequest(frozen, table: "t", id: "r", .zumo2)
+        let request = WriteRequest(frozen, table: "t", id: "r", .zumo2, TableTypes())
         let theirs = ServerRow(id: "r", columns: SchemaDesk.row(["note": 5, "version": "2"]), isDeleted: false)
         let reply = NameTranslation(desk.projector.declaration).received(
             ServerReply(status: 412, content: .row(theirs)), to: .write(request))

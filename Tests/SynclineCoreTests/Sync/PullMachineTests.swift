@@ -274,7 +274,7 @@ private struct Reader {
             var query = PullQuery(table: "t")
             query.queryID = "q"
             change(&query)
-            do throws(SyncError) { try query.check(for: .zumo2) } catch { return error.code }
+            do throws(SyncError) { try query.prepare(for: .zumo2, TableTypes()) } catch { return error.code }
             return nil
         }
         #expect(code { _ in } == nil)

@@ -64,7 +64,7 @@ struct PushDesk {
                     through: operation.through, operationID: "O\(sent.count)", columns: columns,
                     ancestor: operation.kind == .insert ? nil : ancestor)
                 self.frozen[index] = frozen
-                let request = WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2)
+                let request = WriteRequest(frozen, table: operation.table, id: operation.id, .zumo2, TableTypes())
                 perform(machine.handle(.frozen(index, .ready(request, history))))
             case .send(let index, let request):
                 waiting.append((index, request))
@@ -89,7 +89,7 @@ struct PushDesk {
                     frozen.mayHaveBeenDone = answer.mayHaveBeenDone
                     frozen.server = server
                     frozen.code = code
-                    conflict = Conflict(table: answer.table, id: answer.id, frozen)
+                    conflict = Conflict(table: answer.table, id: answer.id, frozen, TableTypes())
                 }
                 perform(machine.handle(.recorded(index, conflict, hasBase: conflict?.server != nil)))
             case .store(.noteServerWorks): notes += 1
@@ -115,12 +115,12 @@ struct PushDesk {
             frozen.revival = nil
             frozen.kind = .update
             frozen.ancestor = row.row
-            frozen.columns = frozen.columns.difference(from: row.row ?? .empty)
+            frozen.columns = frozen.columns.difference(from: row.row ?? .empty, TableTypes())
         default: return
         }
         frozen.operationID = "O\(sent.count)"
         self.frozen[index] = frozen
-        perform(machine.handle(.continued(index, WriteRequest(frozen, table: answer.table, id: answer.id, .zumo2))))
+        perform(machine.handle(.continued(index, WriteRequest(frozen, table: answer.table, id: answer.id, .zumo2, TableTypes()))))
     }
 
     /// Answers the request that has waited longest, or another.

@@ -325,7 +325,7 @@ import Testing
                 kind: .update, status: .inFlight, maybeSent: true, position: .init(event: 1), through: .init(event: 1),
                 operationID: id, columns: Row([.init("a", .integer(1))]), ancestor: nil)
         }
-        _ = machine.handle(.frozen(0, .ready(WriteRequest(frozen("O1"), table: "t", id: "a", .zumo2))))
+        _ = machine.handle(.frozen(0, .ready(WriteRequest(frozen("O1"), table: "t", id: "a", .zumo2, TableTypes()))))
         let server = Row([.init("version", .string("2")), .init("a", .integer(2))])
         let reply = ServerReply(
             status: 412, content: .row(ServerRow(id: "a", columns: server, isDeleted: false)))
@@ -333,7 +333,7 @@ import Testing
         var conflict = frozen("O1")
         conflict.status = .conflict
         conflict.server = server
-        _ = machine.handle(.recorded(0, Conflict(table: "t", id: "a", conflict), hasBase: true))
+        _ = machine.handle(.recorded(0, Conflict(table: "t", id: "a", conflict, TableTypes()), hasBase: true))
         _ = machine.handle(.resolved(0))
         // It was decided, and is not frozen again: there is nothing to thaw.
         let actions = machine.handle(.cancelled(0))

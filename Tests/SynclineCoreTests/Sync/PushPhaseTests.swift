@@ -216,14 +216,14 @@ struct PushStage: Sendable, CustomTestStringConvertible {
 
     private func request(_ index: Int) -> WriteRequest {
         let operation = machine.items[index].operation
-        return WriteRequest(frozen(index), table: operation.table, id: operation.id, .zumo2)
+        return WriteRequest(frozen(index), table: operation.table, id: operation.id, .zumo2, TableTypes())
     }
 
     private func conflict(_ index: Int) -> Conflict {
         var frozen = frozen(index)
         frozen.status = .conflict
         frozen.server = Row([.init("version", .string("2")), .init("a", .integer(7))])
-        guard let conflict = Conflict(table: "t", id: machine.items[index].operation.id, frozen) else {
+        guard let conflict = Conflict(table: "t", id: machine.items[index].operation.id, frozen, TableTypes()) else {
             preconditionFailure("a frozen operation in conflict is one")
         }
         return conflict

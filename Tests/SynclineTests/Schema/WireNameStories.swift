@@ -65,7 +65,7 @@ import Testing
             try await old.close()
 
             let new = try await SyncDatabase.open(disk, Self.configuration(Self.second, protocolVersion, network))
-            let notes = new.table(Note.self, named: "t")
+            let notes = try new.table(Note.self, named: "t")
             #expect(try await notes.order(by: \.id).get().map(\.text) == ["oat milk", "rye bread"])
             let sent = network.requests.last { $0.method != "GET" }
             let count = network.requestCount

@@ -56,6 +56,14 @@ extension SyncDatabase {
         return all
     }
 
+    /// Stores a row as a server sent it that knows no types: its text is a number.
+    func pull(text: Int64, id: String, of table: String) async throws(SyncError) {
+        let row = Row([
+            .init("text", .integer(text)), .init("causeID", .string("")), .init("version", .string("1")),
+        ])
+        try await pull(PulledPage(table: table, queryID: nil, rows: [.init(id: id, row: row)], cursor: nil))
+    }
+
     /// A page from a server.
     func pull(_ page: PulledPage) async throws(SyncError) {
         try await perform { engine throws(SyncError) in

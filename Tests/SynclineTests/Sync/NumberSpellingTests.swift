@@ -204,7 +204,7 @@ private struct Priced: SyncModel {
         let store = try await Store(
             #""big":18446744073709551615,"price":12345678901234567890.12,"half":0.50,"z":1"#)
         _ = try await store.database.pull("t")
-        let table = store.database.table(Priced.self)
+        let table = try store.database.table(Priced.self)
         var model = try #require(try await table.get(id: "a"))
         #expect(model.big == .max && model.price == Decimal(string: "12345678901234567890.12") && model.half == 0.5)
         let before = store.database.lastEvent

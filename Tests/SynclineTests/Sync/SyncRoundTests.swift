@@ -137,7 +137,7 @@ import Testing
     @Test func `conflicts are reported as models`() async throws {
         let device = try await device()
         _ = try await device.sync(["t"])
-        let people = device.table(Person.self, named: "t")
+        let people = try device.table(Person.self, named: "t")
         var conflicts = try people.observeConflicts().makeAsyncIterator()
         #expect(try await conflicts.next()?.isEmpty == true)
         try await device.table("t").update(.item("r", ["name": "Bea"]))

@@ -20,7 +20,7 @@ private struct Contact: SyncModel {
     private static func story(_ server: ServerProtocol) async throws -> (SyncPair, SyncTable<Contact>, Contact) {
         let pair = try await SyncPair(server, rows: [.item("a", ["name": "Ada", "phone": "1"])])
         try await pair.pull()
-        let contacts = pair.database.table(Contact.self, named: "t")
+        let contacts = try pair.database.table(Contact.self, named: "t")
         let held = try #require(try await contacts.get(id: "a"))
         pair.server.upsert([.item("a", ["name": "Ada", "phone": "2"])], in: "t")
         try await pair.pull()
@@ -126,7 +126,7 @@ private struct Contact: SyncModel {
             var phone: String
         }
         let (pair, _, held) = try await Self.story(.zumo2)
-        let plain = pair.database.table(Plain.self, named: "t")
+        let plain = try pair.database.table(Plain.self, named: "t")
         #expect(try await plain.update(Plain(id: "a", name: "Ada L.", phone: held.phone)).phone == "1")
     }
 
@@ -180,7 +180,7 @@ private struct Contact: SyncModel {
         }
         let pair = try await SyncPair(rows: [.item("a", ["at": "2026-01-01T00:00:00.1234567Z", "text": "x"])])
         try await pair.pull()
-        let visits = pair.database.table(Visit.self, named: "t")
+        let visits = try pair.database.table(Visit.self, named: "t")
         var visit = try #require(try await visits.get(id: "a"))
         visit.text = "y"
         try await visits.update(visit)

@@ -54,7 +54,7 @@ private struct Counted: SyncModel {
         var chance = Chance(seed: seed)
         let database = try await database()
         // Models that can't be decoded come and go, too.
-        let entries = database.table(Entry.self).skippingUndecodable { _ in }
+        let entries = try database.table(Entry.self).skippingUndecodable { _ in }
         let query = entries.where { $0.rank > 1 }
             .order(by: \.note, seed % 2 == 0 ? .ascending : .descending).top(3 + chance.below(4))
         var changes = try query.observe().differences.makeAsyncIterator()

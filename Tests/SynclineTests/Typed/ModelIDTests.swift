@@ -44,7 +44,7 @@ private struct Key: SyncModel, Equatable {
         let (ours, theirs) = (Site(name: "ours"), Site(name: "theirs"))
         pair.server.upsert([.item(theirs.id.uuidString.lowercased(), ["name": "theirs"])], in: "t")
         try await pair.pull()
-        let sites = pair.database.table(Site.self, named: "t")
+        let sites = try pair.database.table(Site.self, named: "t")
         try await sites.insert(ours)
 
         #expect(try await pair.table.get(id: ours.id.uuidString) != nil)

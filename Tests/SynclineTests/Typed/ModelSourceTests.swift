@@ -29,7 +29,7 @@ private struct Item: SyncModel, Equatable {
 
     @Test func `one filter fetches rows, and finds them here, in a transaction and in the past`() async throws {
         let pair = try await pair()
-        let items = pair.database.table(Item.self)
+        let items = try pair.database.table(Item.self)
         let report = try await items.pull(id: "open", where: Self.open)
         #expect(report.reason == nil && report.changed == 2)
         let before = pair.database.lastEvent
@@ -75,7 +75,7 @@ private struct Item: SyncModel, Equatable {
 
     @Test func `a pull takes a condition in braces, and a push of a table sends its changes alone`() async throws {
         let pair = try await pair()
-        let items = pair.database.table(Item.self)
+        let items = try pair.database.table(Item.self)
         try await items.pull(id: "done") { $0.done }
         #expect(Self.ids(try await items.all()) == "a")
         try await pair.database.table("other").insert(.item("x", [:]))

@@ -150,7 +150,7 @@ private struct Keyed: SyncModel {
 
     @Test func `an insert whose row does not fit the model stores nothing`() async throws {
         let database = try await database()
-        let table = database.table(Stamped.self)
+        let table = try database.table(Stamped.self)
         let error = await #expect(throws: SyncError.self) { try await table.insert(Stamped(id: "a", text: "x")) }
         #expect(error?.code == .invalidItem && error?.address == "stamped/a")
         #expect(error?.message.contains("createdAt") == true)
@@ -161,7 +161,7 @@ private struct Keyed: SyncModel {
 
     @Test func `an update whose row does not fit the model stores nothing`() async throws {
         let database = try await database()
-        let table = database.table(Stamped.self)
+        let table = try database.table(Stamped.self)
         try await table.untyped.insert(["id": "a", "text": "x"])
         await #expect(throws: SyncError.self) { try await table.update(Stamped(id: "a", text: "y")) }
         #expect(try await table.untyped.get(id: "a")?.columns["text"] == "x")
@@ -169,7 +169,7 @@ private struct Keyed: SyncModel {
 
     @Test func `a transaction with a row that does not fit its model is refused, even if it continues`() async throws {
         let database = try await database()
-        let table = database.table(Stamped.self)
+        let table = try database.table(Stamped.self)
         let error = await #expect(throws: SyncError.self) {
             try await database.transaction { transaction in
                 try transaction.insert("other", ["id": "b"])
@@ -183,7 +183,7 @@ private struct Keyed: SyncModel {
 
     @Test func `a transaction is limited to its table`() async throws {
         let database = try await database()
-        let findings = database.table(Finding.self, named: "inspectionresults")
+        let findings = try database.table(Finding.self, named: "inspectionresults")
         try await database.transaction { transaction in
             var finding = try transaction.insert(Finding(id: "a"), into: findings)
             finding.text = "crack"

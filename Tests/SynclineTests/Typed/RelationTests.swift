@@ -48,7 +48,7 @@ private struct Finding: SyncModel {
     private func database() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         for site in Self.sites { try await database.table(Site.self).insert(site) }
-        let findings = database.table(Finding.self)
+        let findings = try database.table(Finding.self)
         try await findings.insert(Finding(id: "a", text: "crack", siteID: Self.sites[0].id))
         try await findings.insert(Finding(id: "b", text: "rust", siteID: Self.sites[1].id, causeID: "a"))
         try await findings.insert(Finding(id: "c", text: "dust", siteID: Self.sites[0].id))
@@ -69,7 +69,7 @@ private struct Finding: SyncModel {
 
     @Test func `each model comes with all that refer to it`() async throws {
         let database = try await database()
-        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
         // A server may spell the same UUID in lower case.
         try await findings.untyped.update(["id": "c", "siteID": .string(Self.sites[0].id.uuidString.lowercased())])
         let found = try await sites.order(by: \.name).with(all: Finding.site, from: findings.order(by: \.text)).get()
@@ -108,15 +108,15 @@ private struct Finding: SyncModel {
         let findings = try await database().table(Finding.self)
         try await findings.update(id: "a") { $0.siteID = UUID() }
         #expect(try await findings.with(Finding.site).get().map(\.related?.name) == [nil, "Pier", "Mill", nil])
-        let elsewhere = findings.untyped.database.table(Site.self).where { $0.name == "Mill" }
+        let elsewhere = try findings.untyped.database.table(Site.self).where { $0.name == "Mill" }
         let found = try await findings.with(Finding.site, from: elsewhere).get()
         #expect(found.map(\.related?.name) == [nil, nil, "Mill", nil])
     }
 
     @Test func `ids of every type are followed in both directions`() async throws {
         let database = try await database()
-        let (zones, sites) = (database.table(Zone.self), database.table(Site.self))
-        let (inspectors, findings) = (database.table(Inspector.self), database.table(Finding.self))
+        let (zones, sites) = try (database.table(Zone.self), database.table(Site.self))
+        let (inspectors, findings) = try (database.table(Inspector.self), database.table(Finding.self))
         let zone = try await zones.insert(Zone(id: ZoneID(rawValue: UUID()), name: "North"))
         try await sites.update(id: Self.sites[0].id) { $0.zoneID = zone.id }
         try await sites.untyped.update([
@@ -145,13 +145,13 @@ private struct Finding: SyncModel {
 
     @Test func `a row that its model can't decode is an error, or is left out`() async throws {
         let database = try await database()
-        let findings = database.table(Finding.self)
-        try await findings.untyped.insert(["id": "e", "text": 5, "causeID": ""])
+        let findings = try database.table(Finding.self)
+        try await database.pull(text: 5, id: "e", of: "finding")
         let error = await #expect(throws: SyncError.self) { _ = try await findings.with(Finding.site).get() }
         #expect(error?.address == "finding/e")
         let some = findings.skippingUndecodable { #expect($0.address == "finding/e") }
         #expect(try await some.with(Finding.site).get().count == 4)
-        let sites = database.table(Site.self)
+        let sites = try database.table(Site.self)
         try await findings.untyped.update(["id": "e", "siteID": .string(Self.sites[0].id.uuidString)])
         await #expect(throws: SyncError.self) { _ = try await sites.with(all: Finding.site).get() }
         #expect(try await sites.with(all: Finding.site, from: some.query).get().map(\.related.count).max() == 2)
@@ -159,7 +159,7 @@ private struct Finding: SyncModel {
 
     @Test func `models of another store, or of a table that is not declared, are an error`() async throws {
         let (database, other) = (try await database(), try await database())
-        let query = database.table(Finding.self).with(Finding.site, from: other.table(Site.self).query)
+        let query = try database.table(Finding.self).with(Finding.site, from: other.table(Site.self).query)
         let error = await #expect(throws: SyncError.self) { _ = try await query.get() }
         #expect(error?.code == .invalidQuery)
         var live = try query.observe().makeAsyncIterator()
@@ -184,7 +184,7 @@ private struct Finding: SyncModel {
 
     @Test func `a live page follows both tables`() async throws {
         let database = try await database()
-        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
         var live = try sites.order(by: \.name).top(1).with(all: Finding.site).observe().makeAsyncIterator()
         #expect(try await next(&live) == ["Mill: crack, dust"])
         try await findings.update(id: "a") { $0.text = "gap" }
@@ -219,11 +219,11 @@ private struct Finding: SyncModel {
 
     @Test func `a live page continues after an error`() async throws {
         let database = try await database()
-        let findings = database.table(Finding.self)
+        let findings = try database.table(Finding.self)
         let outcomes = try findings.with(Finding.site).observe().outcomes
         var live = outcomes.makeAsyncIterator()
         #expect(try await #require(live.next()).get().count == 4)
-        try await findings.untyped.insert(["id": "e", "text": 5, "causeID": ""])
+        try await database.pull(text: 5, id: "e", of: "finding")
         let error = await #expect(throws: SyncError.self) { _ = try await #require(live.next()).get() }
         #expect(error?.address == "finding/e")
         try await findings.untyped.update(["id": "e", "text": "leak", "siteID": .string(Self.sites[1].id.uuidString)])
@@ -234,7 +234,7 @@ private struct Finding: SyncModel {
     func `a live page is the page asked for again after every commit`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let database = try await database()
-        let (sites, findings) = (database.table(Site.self), database.table(Finding.self))
+        let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
         let query = sites.order(by: \.name).top(1 + chance.below(2)).with(all: Finding.site)
         func text(_ page: [(model: Site, related: [Finding])]) -> [String] {
             page.map { "\($0.model.name) \($0.related.map { $0.id + $0.text })" }

@@ -26,7 +26,7 @@ private struct Note: SyncModel {
         try await pair.table.update(.item("a", ["text": "mine", "isExpanded": true, "scroll": 7]))
         pair.server.upsert([.item("a", ["text": "theirs", "colour": "blue"])], in: "t")
         try await pair.push()
-        return (pair, pair.database.table(Note.self, named: "t"))
+        return (pair, try pair.database.table(Note.self, named: "t"))
     }
 
     @Test(arguments: ServerProtocol.allCases)

@@ -86,7 +86,7 @@ enum Story {
         page([PulledRow(id: "b", row: server("2", ["text": .string("wheat"), "n": .integer(2)]))]),
         local(.insert, "d", row(["text": .string("eggs")])),
         local(.update, "d", row(["text": .string("six eggs")])),
-        .indexed(IndexChange(table: "todoitem", columns: ["n"], isOn: true, form: .older)),
+        .indexed(IndexChange(table: "todoitem", columns: ["n"], isOn: true)),
     ]
 }
 

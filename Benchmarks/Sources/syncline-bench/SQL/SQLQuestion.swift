@@ -60,7 +60,7 @@ struct TypedQuestion: Sendable {
             text: "select l.id, i.id from (select id, name from list order by name limit 20) l "
                 + "join item i on i.list = l.id order by l.name, i.due, i.id"
         ) { database in
-            let items = database.table(SQLItem.self).order(by: \.due)
+            let items = try database.table(SQLItem.self).order(by: \.due)
             let lists = try await database.table(SQLList.self).order(by: \.name).top(20)
                 .with(all: SQLItem.listed, from: items).get()
             return { lists.flatMap { list, items in items.map { [list.id, $0.id] } } }

@@ -15,7 +15,7 @@ struct ViewBench {
     @MainActor
     func run(_ show: (ViewMeasurement) -> Void) async throws {
         let database = try await SyncDatabase.open(at: directory + "/store")
-        let items = database.table(ViewItem.self)
+        let items = try database.table(ViewItem.self)
         try await fill(database)
         show(try await measure("none", database, nil, from: 0))
         show(try await measure("first 50", database, items.order(by: \.title).top(50), from: options.commits))
@@ -55,7 +55,7 @@ struct ViewBench {
     @concurrent
     private func commit(_ database: SyncDatabase, from first: Int) async throws -> (start: UInt64, end: UInt64) {
         var random = SplitMix64(seed: 5)
-        let table = database.table(ViewItem.self)
+        let table = try database.table(ViewItem.self)
         let start = monotonicNanoseconds()
         for number in 1...options.commits {
             let row = number == options.commits ? 0 : 1 + Int(random.below(UInt64(options.rows - 1)))

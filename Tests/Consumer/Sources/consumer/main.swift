@@ -18,7 +18,7 @@ configuration.creation = .ifMissing
 configuration.memoryLimit = .mebibytes(1)
 configuration.connect(to: SimulatedNetwork(server))
 let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-let todos = database.table(TodoItem.self)
+let todos = try database.table(TodoItem.self)
 try await todos.insert(TodoItem(id: "a", text: "milk"))
 try await database.table("list").insert(["id": "b", "tags": ["shop", 1, 2.5, true]])
 guard try await database.push().outcome == .complete else { fatalError("the push is not complete") }

@@ -77,7 +77,7 @@ struct SyncWorkload: Sendable {
                 kind: operation.kind, status: .inFlight, maybeSent: true, position: operation.position,
                 through: pending.last, operationID: "operation", columns: pending.overlay, ancestor: entry.base)
             let (table, id) = operation.address
-            let request = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2)))
+            let request = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2, TableTypes())))
             bytes += request.body?.count ?? 0
         }
         var figure = Figure(begin.duration(to: SystemSource.instant()), records: plan.count, bytes: bytes)

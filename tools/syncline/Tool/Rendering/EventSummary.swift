@@ -51,6 +51,9 @@ struct EventSummary {
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
         case .indexed(let change):
             "\(change.table).\(change.columns.joined(separator: ", ")) \(change.isOn ? "on" : "off")"
+        case .typed(let declaration):
+            "\(declaration.table): "
+                + declaration.columns.map { "\($0.name) is \($0.type.rawValue)" }.joined(separator: ", ")
         case .cursorReset(let table, let queryID): "\(table)/\(queryID)"
         case .sent(let operations):
             operations.prefix(3).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
@@ -113,6 +116,10 @@ struct EventSummary {
             head.adding([
                 "table": .string(change.table), "columns": .array(change.columns.map(JSONValue.string)),
                 "including": .array(change.including.map(JSONValue.string)), "on": .boolean(change.isOn),
+            ])
+        case .typed(let declaration):
+            head.adding([
+                "table": .string(declaration.table), "columns": JSONValue(types: declaration.columns),
             ])
         case .cursorReset(let table, let queryID):
             head.adding(["table": .string(table), "queryId": .string(queryID)])
@@ -206,6 +213,13 @@ struct EventSummary {
     }
 }
 
+extension JSONValue {
+    /// The types of columns by their names.
+    init(types: [TypedColumn]) {
+        self = .object(types.map { .init(key: $0.name, value: .string($0.type.rawValue)) })
+    }
+}
+
 extension SchemaStep {
     /// The step as text for people.
     fileprivate var text: String {
@@ -214,6 +228,7 @@ extension SchemaStep {
         case .dropColumn(let table, let column): "\(table).\(column) dropped"
         case .changeValues(let table, let column, let changes):
             "\(table).\(column): \(counted(UInt64(changes.count), "value")) changed"
+        case .setType(let table, let column, let type): "\(table).\(column) is \(type.rawValue)"
         case .dropTable(let table): "\(table) dropped"
         }
     }

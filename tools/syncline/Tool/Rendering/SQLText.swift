@@ -65,7 +65,9 @@ enum SystemTables {
                         .string(try properties(of: operation, reader).text),
                     ]))
             guard let frozen = try reader.entry(key: operation.rowKey)?.pending?.frozen,
-                let conflict = Conflict(table: operation.table, id: operation.id, frozen), operation.isFrozen
+                let conflict = Conflict(
+                    table: operation.table, id: operation.id, frozen, try reader.types(of: operation.table)),
+                operation.isFrozen
             else { continue }
             lines.append(
                 SQLText.insert(

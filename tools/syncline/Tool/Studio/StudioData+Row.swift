@@ -37,7 +37,7 @@ extension StudioData {
 extension StateReader {
     fileprivate func conflict(of row: StudioRow) throws(StateError) -> Conflict? {
         guard let entry = try entry(row.table, row.id), let frozen = entry.pending?.frozen else { return nil }
-        var conflict = Conflict(table: row.table, id: row.id, frozen)
+        var conflict = Conflict(table: row.table, id: row.id, frozen, try types(of: row.table))
         conflict?.current = entry.visible
         return conflict
     }

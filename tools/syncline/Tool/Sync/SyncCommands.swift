@@ -233,6 +233,7 @@ extension PushReport {
         return head.adding([
             "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
             "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
+            "rounded": rounded == 0 ? nil : .number(rounded),
         ])
     }
 }
@@ -243,7 +244,7 @@ extension OperationReport {
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "outcome": .string(outcome.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .optional(reason?.code),
-        ]
+        ].adding(["rounded": rounded.isEmpty ? nil : .array(rounded.map(JSONValue.string))])
     }
 }
 

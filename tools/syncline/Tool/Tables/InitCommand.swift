@@ -60,6 +60,12 @@ enum ConfigCommand {
             A limit that is not named keeps its default; `{}` resets all limits.
             """,
             """
+            `columns` lists the types of columns. A column is compared, sorted, grouped and added up by its type: \
+            string, boolean, integer, number, decimal, date, uuid, bytes or json. To declare types changes no row. Another \
+            type for a declared column is refused: that is a migration of the app's schema. decimal(string) and \
+            uuid(guid) are for servers that keep decimals as strings and UUIDs as a type of their own.
+            """,
+            """
             With `record` the requests of push, pull and sync and the answers of the server are kept in \
             traffic.jsonl next to the log, without tokens and other secrets, up to the size given. The default is \
             `off`.
@@ -67,8 +73,10 @@ enum ConfigCommand {
         ],
         operands: [
             Operand("KEY", "the setting (default: show all)"),
-            Operand("VALUE", "its new value"),
+            Operand("VALUE", "its new value; of `columns`, a table"),
+            Operand("COLUMNS", "types of the table's columns"),
         ],
+        options: [Option("suggest", "propose types for a table's columns from its rows")],
         examples: [
             Example("syncline config", "show all settings"),
             Example("syncline config backend https://example.com", "set the server to push to and pull from"),
@@ -76,6 +84,8 @@ enum ConfigCommand {
             Example("syncline config retention '30 days'", "set how much history `compact` keeps"),
             Example("syncline config tables todoitem,list", "refuse every other table"),
             Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait a shorter time for the server"),
+            Example("syncline config columns entry amount:decimal,due:date", "declare the types of columns"),
+            Example("syncline config columns entry --suggest", "propose types from the rows"),
             Example("syncline config record '8 MiB'", "record the traffic with the server, for `report`"),
         ],
         result:
@@ -84,6 +94,14 @@ enum ConfigCommand {
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
     {
+        let words = arguments.operands
+        if words.first == "columns" {
+            try await ConfigColumns.run(words.dropFirst(), arguments, context)
+            return .done
+        }
+        if words.count > 2 || arguments.flag("suggest") {
+            throw ToolError.usage("only `columns` has types", hint: "Write it as `config columns TABLE COLUMN:TYPE,…`.")
+        }
         let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
         if arguments.operands.count == 2 {
             let (name, text) = (arguments.operands[0], arguments.operands[1])

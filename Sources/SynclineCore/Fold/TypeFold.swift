@@ -1,0 +1,26 @@
+// Folds the types of columns: the catalogue changes, and the indexes on these columns are made again, because their keys
+// say what values mean. Rows stay as they are.
+
+struct TypeFold {
+    let state: FoldState
+
+    func apply(_ declaration: TypeDeclaration) throws(StateError) {
+        try change(declaration.table, indexesOn: declaration.columns.map(\.name)) { types in
+            for column in declaration.columns { types[column.name] = column.type }
+        }
+    }
+
+    /// Changes the types of a table, and makes its indexes on some columns again.
+    func change(
+        _ table: String, indexesOn columns: [String] = [], _ body: (inout TableTypes) -> Void
+    ) throws(StateError) {
+        var types = state.types[table]
+        body(&types)
+        if types == state.types[table] { return }
+        let affected = state.indexes.indexes(of: table).filter { index in index.columns.contains { columns.contains($0) } }
+        for index in affected { try IndexFold(state: state).drop(table, index) }
+        state.types[table] = types
+        try state.put(setting: SettingName.types + table, types.value)
+        for index in affected { try IndexFold(state: state).add(table, index) }
+    }
+}
