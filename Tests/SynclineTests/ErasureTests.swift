@@ -138,6 +138,33 @@ import Testing
             try files(disk).allSatisfy { !$0.contains("draft") && !$0.contains("derived") && !$0.contains("secrets") })
     }
 
+    @Test(arguments: ["draft.gone/rows.seg", "branches/draft.gone"])
+    func `a branch that can't be removed whole says so, and the next removal completes it`(name: String) async throws {
+        let disk = FaultyStorage()
+        try addFolders(disk)
+        for folder in ["branches/draft", "branches/other"] {
+            if folder == "branches/other" { try disk.createDirectory(folder) }
+            try disk.openForWriting(folder + "/HEAD", create: true).close()
+            try disk.syncDirectory(folder)
+        }
+        try disk.syncDirectory("branches")
+        let plan = FaultPlan(
+            call: 1, of: [.remove], suffix: name, fault: .error(.inputOutput), persists: true)
+        disk.arm(plan)
+        let error = #expect(throws: SyncError.self) { try Branches.remove("draft", of: disk) }
+        #expect(error?.code == .ioError && error?.address?.hasSuffix(name) == true)
+        #expect(try Branches.names(disk) == ["other"])
+        #expect(try !disk.names(in: "branches/draft.gone").contains("HEAD"))
+        // Another branch goes all the same, and the error names what still can't.
+        let next = #expect(throws: SyncError.self) { try Branches.remove("other", of: disk) }
+        #expect(next?.address?.hasSuffix(name) == true)
+        #expect(try disk.names(in: "branches") == ["draft.gone"])
+        disk.disarm()
+        #expect(try Branches.removeLeftovers(disk) == ["draft"])
+        #expect(try disk.names(in: "branches").isEmpty)
+        #expect(try disk.crash(keeping: { _ in false }).names(in: "branches").isEmpty)
+    }
+
     @Test func `an erasure removes no file whose name only begins like a folder of the store`() async throws {
         let disk = FaultyStorage()
         let database = try await SyncDatabase.open(disk, .test())

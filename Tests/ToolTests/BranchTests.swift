@@ -165,6 +165,32 @@ import Testing
         #expect(try await text("a", on: log) == "rice milk")
     }
 
+    #if os(Linux)
+        @Test(arguments: ["drop", "land"])
+        func `a file of a branch that can't be removed is named, and goes with the next drop`(command: String)
+            async throws
+        {
+            let log = try await drafted()
+            // The tool can't remove it, because its name is not in UTF-8.
+            let name: [CChar] =
+                Array("\(log.path)/branches/draft/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+            #expect(close(open(name, O_CREAT | O_WRONLY, 0o600)) == 0)
+            let ended = await tool("branch", command, "draft", on: log)
+            #expect(ended.exit == (command == "drop" ? .failed : .partial), "\(ended.errors)")
+            #expect(ended.errors.contains("branches/draft.gone/\u{FFFD}"), "\(ended.errors)")
+            #expect(try await text("a", on: log) == (command == "drop" ? "oat milk" : "goat milk"))
+            let gone = log.path + "/branches/draft.gone"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: gone).count <= 1)
+            #expect(await tool("branch", "drop", "draft", on: log).exit == .failed)
+            #expect(await tool("branch", "create", "other", on: log).exit == .failed)
+            let moved: [CChar] = Array("\(gone)/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+            #expect(unlink(moved) == 0)
+            #expect(await tool("branch", "drop", "draft", on: log).exit == .done)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: log.path + "/branches").isEmpty)
+            #expect(await tool("branch", "drop", "draft", on: log).errors.contains("there is no branch"))
+        }
+    #endif
+
     @Test func `a branch begins at any moment and is never synced`() async throws {
         let log = try TestLog.story()
         #expect(await tool("config", "backend", "http://127.0.0.1:9", on: log).exit == .done)

@@ -22,7 +22,7 @@ public protocol LogStorage: Sendable {
     /// Opens a file for reading and writing. Creates an empty one if it does not exist and `creation` allows it.
     func openForWriting(_ name: String, creating creation: FileCreation) throws(StorageError) -> any WritableFile
 
-    /// Renames a file, replacing any file that has the new name.
+    /// Renames a file, replacing any file that has the new name. The log renames no directories.
     func rename(_ name: String, to newName: String) throws(StorageError)
 
     /// Removes a file.

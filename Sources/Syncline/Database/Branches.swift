@@ -31,16 +31,39 @@ package enum Branches {
         try mapErrors { () throws(LogError) in try store.makeFolder(folder) }
     }
 
-    /// Removes a branch. It has no name any more before the first of its files goes.
+    /// Removes a branch. It has no name any more before the first of its files goes. What can be removed goes even if something
+    /// else can't; then this throws, and the next removal tries again.
     package static func remove(_ name: String, of store: any LogStorage) throws(SyncError) {
-        let discarded = "\(folder)/\(name)\(discardedSuffix)"
-        do throws(StorageError) {
-            try store.rename("\(folder)/\(name)", to: discarded)
-            try store.syncDirectory(folder)
-        } catch {
-            throw SyncError(LogError(error))
+        try mapErrors { () throws(LogError) in
+            try callStorage { () throws(StorageError) in
+                let discarded = "\(name)\(discardedSuffix)"
+                if try store.names(in: folder).contains(discarded) { try store.removeTree("\(folder)/\(discarded)") }
+                try store.rename("\(folder)/\(name)", to: "\(folder)/\(discarded)")
+                try store.syncDirectory(folder)
+            }
         }
-        try? store.removeTree(discarded)
+        _ = try removeLeftovers(store)
+    }
+
+    /// Removes what is left of branches whose removal did not end, because a process died or a file could not be removed.
+    /// - Returns: The names of these branches.
+    package static func removeLeftovers(_ store: any LogStorage) throws(SyncError) -> [String] {
+        try mapErrors { () throws(LogError) in
+            try callStorage { () throws(StorageError) in
+                guard try store.names(in: "").contains(folder) else { return [] }
+                let left = try store.names(in: folder).filter { $0.hasSuffix(discardedSuffix) }
+                if left.isEmpty { return [] }
+                var failure: StorageError?
+                for name in left {
+                    do throws(StorageError) { try store.removeTree("\(folder)/\(name)") } catch {
+                        failure = failure ?? error
+                    }
+                }
+                if let failure { throw failure }
+                try store.syncDirectory(folder)
+                return left.map { String($0.dropLast(discardedSuffix.count)) }
+            }
+        }
     }
 
     /// Returns the state that a branch began with, which its changes are compared with.
@@ -55,14 +78,6 @@ package enum Branches {
     }
 
     private static let discardedSuffix = ".gone"
-
-    /// Removes what a process left that was killed while it removed a branch.
-    package static func removeLeftovers(_ store: any LogStorage) {
-        guard (try? store.names(in: "").contains(folder)) == true else { return }
-        for name in (try? store.names(in: folder)) ?? [] where name.hasSuffix(discardedSuffix) {
-            try? store.removeTree("\(folder)/\(name)")
-        }
-    }
 }
 
 extension SyncDatabase {

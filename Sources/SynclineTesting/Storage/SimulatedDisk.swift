@@ -212,9 +212,14 @@ extension SimulatedDisk {
         // Checks both parents before the files in them, as a system does.
         let (directory, leaf) = try parent(of: name)
         let (newDirectory, newLeaf) = try parent(of: newName)
-        let entry = Entry.file(try file(name))
-        if case .directory = try find(newName) { throw .isDirectory }
+        guard let entry = try find(name) else { throw .missing }
         guard name != newName else { return }
+        switch (entry, try find(newName)) {
+        case (.file, .directory): throw .isDirectory
+        case (.directory, .file): throw .notADirectory
+        case (.directory, .directory): throw .notEmpty
+        case (_, .file), (_, nil): break
+        }
         directories[directory].visible[leaf] = nil
         directories[newDirectory].visible[newLeaf] = entry
         pending.append(

@@ -33,7 +33,7 @@ enum BranchCommands {
         let storage = POSIXStorage(directory: store)
         let name = arguments.operands[0]
         let event = try arguments.value("at").map { try Moment($0, storage).event }
-        Branches.removeLeftovers(storage)
+        _ = try Branches.removeLeftovers(storage)
         let id = SystemEnvironment().newID()
         let through = try context.whileReading("reading") {
             try Branch.create(
@@ -149,7 +149,10 @@ enum BranchCommands {
         operands: [name], options: [Option("over", "also change rows that changed in the store since")],
         examples: [Example("syncline branch land draft", "land it; `push` then sends it like any other change")],
         result: #"{"branch","event":"@57" or null,"changes":[… as in plan]}"#,
-        exits: [Exit(.failed, "rows have changed in the store since, or it could not be done")]
+        exits: [
+            Exit(.failed, "rows have changed in the store since, or it could not be done"),
+            Exit(.partial, "it is landed, but a file of the branch could not be removed"),
+        ]
     ) { arguments, context in
         let name = arguments.operands[0]
         let store = try context.path(changing: arguments)
@@ -167,7 +170,14 @@ enum BranchCommands {
                 throw error
             }
         }
-        try Branches.remove(name, of: POSIXStorage(directory: store))
+        do throws(SyncError) {
+            try Branches.remove(name, of: POSIXStorage(directory: store))
+        } catch {
+            context.output.notePartial()
+            let place = error.address.map { "\($0): " } ?? ""
+            context.narration.warn("\(name) is landed, but a file of it could not be removed: \(place)\(error.message)")
+            context.narration.hint("Remove the rest: `syncline branch drop \(name)`.")
+        }
         try context.output.value([
             "branch": .string(name), "event": .optional(event.map { "@\($0)" }),
             "changes": .array(changes.map(\.json)),
@@ -180,15 +190,23 @@ enum BranchCommands {
 
     static let drop = Command(
         "branch drop", "remove a branch with its changes",
+        details: [
+            """
+            If a file of the branch can't be removed, everything else of it is, and the error names the file. Then drop \
+            the branch again.
+            """
+        ],
         operands: [name], examples: [Example("syncline branch drop draft", "remove it without landing it")],
         result: #"{"dropped":"…"}"#
     ) { arguments, context in
         let name = arguments.operands[0]
         let store = POSIXStorage(directory: try context.path(changing: arguments))
-        Branches.removeLeftovers(store)
         let known = try Branches.names(store)
-        guard known.contains(name) else { throw ToolError.missingBranch(name, known) }
-        try Branches.remove(name, of: store)
+        if known.contains(name) {
+            try Branches.remove(name, of: store)
+        } else if try !Branches.removeLeftovers(store).contains(name) {
+            throw ToolError.missingBranch(name, known)
+        }
         try context.output.value(["dropped": .string(name)])
         try context.output.line("dropped \(name)")
         return .done
