@@ -4,6 +4,7 @@ import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineWire
 import Testing
 
 @testable import SynclineTool
@@ -190,6 +191,42 @@ import Testing
             #expect(await tool("branch", "drop", "draft", on: log).errors.contains("there is no branch"))
         }
     #endif
+
+    /// Rows with an id, without one, and too deep: what a server sends once.
+    private struct OddServer: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+            let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+            let good = #"{"id":"a","version":"9","text":"bread","updatedAt":"2026-01-01T00:00:00Z"}"#
+            let bad = #"{"id":"bad","n":\#(deep),"updatedAt":"2026-01-01T00:00:00Z"}"#
+            var response = HTTPResponse(status: 200)
+            response.body = Array(#"{"results":[\#(good),\#(bad),7],"count":3}"#.utf8)
+            return response
+        }
+    }
+
+    @Test func `a branch has the list of unreadable rows of its moment, and landing leaves that of the store`()
+        async throws
+    {
+        let log = try TestLog.story()
+        #expect(await tool("config", "backend", "http://127.0.0.1:9", on: log).exit == .done)
+        #expect(await tool("branch", "create", "before", on: log).exit == .done)
+        let pull = await Call.tool(words: ["pull", "odd", "--no-push"], on: log, transport: OddServer())
+        #expect(pull.exit == .done && pull.output.contains("2 unreadable"), "\(pull.output)\(pull.errors)")
+        let listed = await tool("inspect", "unreadable", "--json", on: log)
+        #expect(try listed.array().count == 2)
+        #expect(await tool("branch", "create", "draft", on: log).exit == .done)
+        #expect(await tool("inspect", "unreadable", "--json", "--branch", "draft", on: log).output == listed.output)
+        #expect(try await tool("inspect", "unreadable", "--json", "--branch", "before", on: log).array().isEmpty)
+        for branch in ["before", "draft"] {
+            #expect(await tool("insert", "odd", #"{"id":"\#(branch)"}"#, "--branch", branch, on: log).exit == .done)
+            #expect(await tool("verify", "--deep", "--branch", branch, on: log).exit == .done)
+            #expect(await tool("branch", "diff", branch, "--stat", on: log).output == "1 added, 0 removed, 0 changed\n")
+            let landed = await tool("branch", "land", branch, on: log)
+            #expect(landed.exit == .done && landed.output.contains("1 row"), "\(landed.errors)")
+        }
+        #expect(await tool("inspect", "unreadable", "--json", on: log).output == listed.output)
+        #expect(await tool("replay", on: log).exit == .done)
+    }
 
     @Test func `a branch begins at any moment and is never synced`() async throws {
         let log = try TestLog.story()

@@ -76,7 +76,9 @@ struct PullDriver {
         _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
         var action = await converse(&machine, machine.start(), query)
+        var nameless: Set<UInt64> = []
         while case .store(let rows, let cursor) = action {
+            nameless.formUnion(rows.compactMap { $0.id.isEmpty ? $0.fault?.digest : nil })
             let lookedUp = try await lookUp(rows, query, &report)
             if report.reason != nil { break }
             try await store(rows, lookedUp: lookedUp, query, cursor, isAudit: false, &report)
@@ -87,7 +89,17 @@ struct PullDriver {
         report.received = machine.received
         report.reason = report.reason ?? machine.stop
         if case .turn = action { return false }
+        if machine.readsAll, report.reason == nil { try await forget(besides: nameless, query, &report) }
         return true
+    }
+
+    /// Takes rows without an id from the list of those that can't be read, unless they are among the ones given.
+    private func forget(
+        besides received: Set<UInt64>, _ query: PullQuery, _ report: inout PullReport
+    ) async throws(SyncError) {
+        let listed = try database.read { reader throws(StateError) in try reader.namelessRows(of: query.table) }
+        let vanished = listed.filter { !received.contains($0) }
+        if !vanished.isEmpty { try await store([], vanished: vanished, query, nil, isAudit: true, &report) }
     }
 
     /// Fetches the server's current rows for rows that left the view but can't be removed locally.
@@ -147,8 +159,8 @@ struct PullDriver {
 
     /// Stores what is new in the page, and the cursor, in one event. Rows already known add nothing to it.
     private func store(
-        _ rows: [ServerRow], lookedUp: [ExactString: ServerRow] = [:], _ query: PullQuery, _ cursor: CursorState?,
-        isAudit: Bool, _ report: inout PullReport
+        _ rows: [ServerRow], lookedUp: [ExactString: ServerRow] = [:], vanished: [UInt64] = [], _ query: PullQuery,
+        _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport
     ) async throws(SyncError) {
         let unreadable = rows.compactMap { UnreadableRow($0, table: query.table) }
         let readable = unreadable.isEmpty ? rows : rows.filter { $0.fault == nil }
@@ -169,7 +181,7 @@ struct PullDriver {
             moved?.updated = engine.environment.milliseconds()
             var page = PulledPage(
                 table: query.table, queryID: query.queryID, rows: rows, cursor: moved, isAudit: isAudit)
-            page.unreadable = unreadable
+            (page.unreadable, page.vanished) = (unreadable, vanished)
             return try engine.record(page: page)
         }
         report.unreadable += unreadable.count
@@ -188,6 +200,7 @@ struct PullDriver {
         report.reason = machine.stop
         guard machine.stop == nil else { return }
         let (found, hasOthers) = (machine.ids, machine.hasOthers)
+        if !hasOthers, query.filter == nil { try await forget(besides: [], query, &report) }
         let audit = try database.read { reader throws(StateError) in
             try Audit(reader, query, found: found, hasOthers: hasOthers)
         }

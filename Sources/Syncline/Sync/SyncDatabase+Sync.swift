@@ -198,7 +198,7 @@ extension SyncDatabase {
     }
 
     /// Returns the rows that the server sent and that can't be read, by table and id. Each is listed until it comes
-    /// readable or deleted, or its table is purged.
+    /// readable or deleted, or its table is purged; one without an id, until a pull of the whole table does not receive it.
     @concurrent
     public func unreadableRows() async throws(SyncError) -> [UnreadableRow] {
         try read { reader throws(StateError) in try reader.unreadableRows() }

@@ -124,6 +124,8 @@ package struct PulledPage: Hashable, Sendable {
     package var rows: [PulledRow]
     /// Rows that can't be read.
     package var unreadable: [UnreadableRow] = []
+    /// The hashes of listed rows without an id that the server no longer sends.
+    package var vanished: [UInt64] = []
     /// The query's cursor after this page; nil to leave it unchanged.
     package var cursor: CursorState?
     /// Whether missing rows have no tombstones: all rows were requested from the server, and these were not among

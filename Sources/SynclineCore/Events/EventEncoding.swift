@@ -154,6 +154,7 @@ extension Event {
                 if let row = row.row { writer.append(row: row) }
             }
             for row in page.unreadable { writer.writer.append(unreadableOfPage: row) }
+            for digest in page.vanished { writer.writer.append(vanishedOfPage: digest) }
         case .purged(let purge):
             writer.append(name: purge.table)
             writer.append(flag: purge.isForced)
@@ -414,6 +415,10 @@ package struct EventReader {
         while !isAtEnd {
             if let row = try reader.unreadableOfPage(table) {
                 page.unreadable.append(row)
+                continue
+            }
+            if let digest = try reader.vanishedOfPage() {
+                page.vanished.append(digest)
                 continue
             }
             let presence = try reader.byte()

@@ -153,12 +153,19 @@ extension EventReader {
 
 /// In a page, stands before a row that can't be read, in the place of its presence.
 private let unreadableMark: UInt8 = 3
+/// The same before the hash of a row that the server no longer sends.
+private let vanishedMark: UInt8 = 4
 
 extension ByteWriter {
     mutating func append(unreadableOfPage row: UnreadableRow) {
         append(unreadableMark)
         append(unreadable: row)
         append(fixed: row.digest)
+    }
+
+    mutating func append(vanishedOfPage digest: UInt64) {
+        append(vanishedMark)
+        append(fixed: digest)
     }
 }
 
@@ -170,5 +177,11 @@ extension ByteReader {
         var row = try unreadable(table)
         row.digest = try fixed()
         return row
+    }
+
+    mutating func vanishedOfPage() throws(MalformedBytes) -> UInt64? {
+        guard rest.first == vanishedMark else { return nil }
+        try skip(1)
+        return try fixed()
     }
 }

@@ -30,6 +30,8 @@ package struct ServerReply: Hashable, Sendable {
 
     package var status: Int
     package var content: Content
+    /// Whether its body was larger than the limit, and was not read.
+    package var isTooLarge = false
     /// The version in a strong ETag; weak ones are ignored.
     package var etag: String?
     /// The server's clock.

@@ -30,7 +30,15 @@ extension FoldState {
     /// Takes a row from the list; returns whether it was there.
     func unlist(_ rowKey: [UInt8]) throws(StateError) -> Bool {
         guard hasUnreadableRows else { return false }
-        let key = Keyspace.unreadable(rowKey)
+        return try unlist(at: Keyspace.unreadable(rowKey))
+    }
+
+    /// The same for a row without an id.
+    func unlist(_ digest: UInt64, of table: String) throws(StateError) -> Bool {
+        try unlist(at: UnreadableRow.key(of: table, digest: digest))
+    }
+
+    private func unlist(at key: [UInt8]) throws(StateError) -> Bool {
         guard let old = try value(key) else { return false }
         remove(key, old: old)
         return true

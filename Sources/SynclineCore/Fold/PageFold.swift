@@ -10,6 +10,7 @@ package struct PageFold {
         var effect = PageEffect()
         for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
         for row in page.unreadable { _ = try state.list(row) }
+        for digest in page.vanished { _ = try state.unlist(digest, of: page.table) }
         if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
     }
 
@@ -24,7 +25,10 @@ package struct PageFold {
         }
         news.unreadable = []
         for row in page.unreadable where try state.list(row) { news.unreadable.append(row) }
-        if news.rows.isEmpty && news.unreadable.isEmpty && news.cursor == nil { return (nil, effect) }
+        news.vanished = []
+        for digest in page.vanished where try state.unlist(digest, of: page.table) { news.vanished.append(digest) }
+        let isEmpty = news.rows.isEmpty && news.unreadable.isEmpty && news.vanished.isEmpty
+        if isEmpty && news.cursor == nil { return (nil, effect) }
         if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
         state.through = number
         return (news, effect)

@@ -66,7 +66,7 @@ extension Projector {
         case .undone(let undone): try local.undo(undone) { row.isRow($0.table, $0.id) }
         case .page(var page):
             page.rows.removeAll { !row.isRow(page.table, $0.id) }
-            page.unreadable = []
+            (page.unreadable, page.vanished) = ([], [])
             page.cursor = nil
             if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
         case .purged(let purge):

@@ -1,5 +1,5 @@
 // Rows that a server sent and that can't be read. Each is listed until it comes readable or as a tombstone, or its table
-// is purged; what the store has of it stays.
+// is purged; one without an id, until a pull of the whole table does not receive it. What the store has of it stays.
 //
 //   key    08 and the key of the row; without an id, 08 03 table 00 00 and a hash of the row's bytes
 //   value  id or null · place · reason
@@ -35,6 +35,11 @@ extension Keyspace {
 extension UnreadableRow {
     func key(_ ids: IDComparison) -> [UInt8] {
         if let id { return Keyspace.unreadable(RowKey.bytes(table, id, ids)) }
+        return UnreadableRow.key(of: table, digest: digest)
+    }
+
+    /// The key of a row without an id.
+    static func key(of table: String, digest: UInt64) -> [UInt8] {
         var key = ByteWriter()
         key.append(ordered: digest)
         return UnreadableRow.keys(of: table) + [0] + key.bytes
@@ -77,10 +82,19 @@ extension ByteReader {
 }
 
 extension StateReader {
+    /// The hashes of a table's rows without an id that can't be read.
+    package func namelessRows(of table: String) throws(StateError) -> [UInt64] {
+        try unreadableRows(UnreadableRow.keys(of: table) + [0]).map(\.digest)
+    }
+
     /// The rows that can't be read, by table and id.
     package func unreadableRows() throws(StateError) -> [UnreadableRow] {
+        try unreadableRows([Keyspace.unreadable])
+    }
+
+    private func unreadableRows(_ prefix: [UInt8]) throws(StateError) -> [UnreadableRow] {
         var rows: [UnreadableRow] = []
-        try snapshot.forEach(prefix: [Keyspace.unreadable]) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
             rows.append(
                 try value.decoded(as: "an unreadable row") { reader throws(MalformedBytes) in
                     try UnreadableRow(key, &reader)

@@ -7,6 +7,7 @@ package struct ChangesMachine: PullReading {
     package var gate: ListGate
     package private(set) var received = 0
     package private(set) var total: Int?
+    package private(set) var readsAll: Bool
     /// Whether rows may have disappeared without a change: an audit follows when everything is read. The cursor
     /// keeps this.
     package private(set) var isAuditDue: Bool
@@ -14,6 +15,7 @@ package struct ChangesMachine: PullReading {
     package private(set) var cursor: CursorState?
     private let canonicalText: String
     private var since: String
+    private var size: PageSize
     private var restarts = 0
     private var isFinished = false
 
@@ -23,8 +25,10 @@ package struct ChangesMachine: PullReading {
     package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
         self.query = query
         gate = ListGate(retries: retries)
+        size = PageSize(query.changesPageSize)
         canonicalText = try query.canonicalText
         since = cursor?.change ?? ""
+        readsAll = query.asked == nil && since.isEmpty
         // A pull by time does not notice rows that disappeared without a tombstone.
         isAuditDue = cursor.map { $0.change == nil || $0.isAuditDue } ?? false
     }
@@ -33,7 +37,7 @@ package struct ChangesMachine: PullReading {
 
     package mutating func ask() -> ListAction {
         var request = ChangesRequest(
-            table: query.table, since: since, filter: query.asked, top: query.changesPageSize)
+            table: query.table, since: since, filter: query.asked, top: size.rows)
         // With a filter, not all non-matching rows are reported.
         request.counts = total == nil && query.asked == nil
         return gate.ask(.changes(request))
@@ -49,11 +53,15 @@ package struct ChangesMachine: PullReading {
         if [400, 410].contains(reply.status), !since.isEmpty, restarts < Self.restartLimit {
             restarts += 1
             isAuditDue = true
+            readsAll = query.asked == nil
             since = ""
             total = nil
             return ask()
         }
         if let action = gate.pass(reply) { return action }
+        // The cursor after a change is in the answer, so the pull can't continue without it.
+        if reply.isTooLarge { return size.shrink(from: size.rows) ? ask() : fail(reply.tooLarge) }
+        size.grow()
         guard case .changes(let changes) = reply.content else { return fail(reply.content.isNoList) }
         return take(changes)
     }

@@ -35,6 +35,8 @@ package protocol PullReading: ListReading {
     var received: Int { get }
     /// The total number of requested rows, if the server says so.
     var total: Int? { get }
+    /// Whether it reads the whole table, from its beginning.
+    var readsAll: Bool { get }
     mutating func start() -> ListAction
     /// Called when the page is stored.
     mutating func stored() -> ListAction
@@ -77,6 +79,16 @@ package struct ListGate: Sendable {
             return .wait(attempt: attempts, reply.retryAfter)
         default: return fail(SyncError(of: reply))
         }
+    }
+}
+
+extension ServerReply {
+    /// Why a single row of a list can't be received.
+    var tooLarge: SyncError {
+        let reason = if case .unreadable(let reason) = content { reason } else { "the response is too large" }
+        return SyncError(
+            .serverError, "a row can't be received: \(reason)",
+            hint: "Allow larger responses in the limits (`body`). Nothing is lost.")
     }
 }
 

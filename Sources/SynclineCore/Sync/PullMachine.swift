@@ -19,8 +19,16 @@ package struct PullMachine: PullReading {
     package var gate: ListGate
     package private(set) var received = 0
     package private(set) var total: Int?
+    package let readsAll: Bool
     private let canonicalText: String
-    private var place: Place
+    private var place: Place { didSet { passed = 0 } }
+    /// How many rows of this place came without a time or an id to continue after.
+    private var passed = 0
+    /// The pages of such rows.
+    private var passedPages = 0
+    private var size: PageSize
+    /// Why the next row can't be received, even alone. Then only its id and its times are requested.
+    private var outlineReason: String?
     /// Whether an earlier pull began to drain the millisecond. Rows written into it since, before the id where that
     /// pull stopped, are found only from its beginning.
     private var isResumed = false
@@ -37,12 +45,16 @@ package struct PullMachine: PullReading {
 
     /// How often a changing list is read again from its beginning.
     private static let restartLimit = 8
+    /// How many pages may look like earlier ones before the server is taken for one that ignores where a page begins.
+    private static let passLimit = 200
 
     package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
         self.query = query
         gate = ListGate(retries: retries)
+        size = PageSize(query.pageSize)
         canonicalText = try query.canonicalText
         newest = cursor?.moment
+        readsAll = query.filter == nil && query.top == nil && query.skip == 0 && cursor == nil
         if query.goesByOffset {
             place = .offset(0, last: nil)
         } else if case .time(_, let drain)? = cursor?.place, let moment = newest, moment > 0 {
@@ -64,7 +76,9 @@ package struct PullMachine: PullReading {
 
     private var request: ListRequest {
         var request = ListRequest(table: query.table)
-        request.top = query.pageSize
+        request.top = wanted
+        request.skip = passed
+        if outlineReason != nil { request.select = ["id", "updatedAt", "version", "deleted"] }
         switch place {
         case .window(let start):
             request.filter = .both(query.asked, start.map { .updatedAt(.greaterOrEqual, $0) })
@@ -79,13 +93,13 @@ package struct PullMachine: PullReading {
             request.order = query.order + (query.order.contains { $0.column == "id" } ? [] : [RowQuery.Key("id")])
             // The last row of the previous page is requested again, to detect whether the list has moved.
             request.skip = query.skip + count - (last == nil ? 0 : 1)
-            if let left { request.top = min(query.pageSize, left) }
-            if last != nil { request.top = (request.top ?? 0) + 1 }
-            return request
+            if last != nil { request.top = wanted + 1 }
         }
-        if let left { request.top = min(query.pageSize, left) }
         return request
     }
+
+    /// How many rows the next page asks for.
+    private var wanted: Int { min(size.rows, left ?? .max) }
 
     /// How many more rows are wanted.
     private var left: Int? { query.top.map { max(0, $0 - seen.count) } }
@@ -98,10 +112,29 @@ package struct PullMachine: PullReading {
             return .turn
         }
         if let action = gate.pass(reply) { return action }
-        guard case .list(let list) = reply.content else { return fail(reply.content.isNoList) }
+        if reply.isTooLarge { return narrow(reply) }
+        guard case .list(var list) = reply.content else { return fail(reply.content.isNoList) }
+        if let outlineReason {
+            list.rows = list.rows.map { $0.outline(outlineReason) }
+            self.outlineReason = nil
+        } else {
+            size.grow()
+        }
         if serverStart == nil { serverStart = reply.date?.milliseconds }
         received += list.rows.count
         return take(list)
+    }
+
+    /// Asks for fewer rows, and then, of a row that is too large alone, for what is needed to list it and to continue.
+    private mutating func narrow(_ reply: ServerReply) -> ListAction {
+        if size.shrink(from: wanted) { return ask() }
+        if case .offset(let count, .some) = place {
+            place = .offset(count, last: nil)
+            return ask()
+        }
+        guard outlineReason == nil, case .unreadable(let reason) = reply.content else { return fail(reply.tooLarge) }
+        outlineReason = reason
+        return ask()
     }
 
     package mutating func stored() -> ListAction {
@@ -118,7 +151,7 @@ package struct PullMachine: PullReading {
         if case .offset(let count, let last) = place { return take(list, after: count, last) }
         if query.top != nil { for row in list.rows { seen.insert(ExactString(row.id)) } }
         if let left, left == 0 { return done(list.rows) }
-        let isAll = list.count.map { $0 <= list.rows.count } ?? false
+        let isAll = passed == 0 && list.count.map { $0 <= list.rows.count } ?? false
         switch place {
         case .window(let start):
             if total == nil { total = list.count }
@@ -133,7 +166,7 @@ package struct PullMachine: PullReading {
                 see(moments.max())
                 return done(list.rows)
             }
-            guard let end = moments.last else { return fail(PullMachine.noTime) }
+            guard let end = moments.last else { return pass(list.rows, drain: nil) }
             guard isInOrder(moments, from: start) else { return fail(PullMachine.noOrder) }
             see(end)
             let isOneMoment = moments.first == end && (start == nil || start == end)
@@ -148,18 +181,26 @@ package struct PullMachine: PullReading {
                 return list.rows.isEmpty ? ask() : .store(list.rows, cursor(drain: nil))
             }
             // A server that ignores the order by id would cause an endless read.
-            guard list.rows.allSatisfy({ $0.moment == moment || $0.fault != nil && $0.moment == nil }),
-                let last = list.rows.last(where: { !$0.id.isEmpty })?.id, id?.hasSameBytes(as: last) != true,
-                !pages.isRepeat(last)
-            else {
+            guard list.rows.allSatisfy({ $0.moment == moment || $0.fault != nil && $0.moment == nil }) else {
                 return fail(PullMachine.noOrder)
             }
             see(moment)
+            guard let last = list.rows.last(where: { !$0.id.isEmpty })?.id else { return pass(list.rows, drain: id) }
+            if id?.hasSameBytes(as: last) == true || pages.isRepeat(last) { return fail(PullMachine.noOrder) }
             place = .drain(moment, after: last)
             return .store(list.rows, cursor(drain: last))
         case .offset:
             preconditionFailure("it was handled above")
         }
+    }
+
+    /// Continues after rows that can't be read and have neither a time nor an id, by their number.
+    private mutating func pass(_ rows: [ServerRow], drain: String?) -> ListAction {
+        passedPages += 1
+        let look = rows.map { String($0.fault?.digest ?? 0) }.joined(separator: " ")
+        guard !pages.isRepeat(look) || passedPages < PullMachine.passLimit else { return fail(PullMachine.noOrder) }
+        passed += rows.count
+        return .store(rows, cursor(drain: drain))
     }
 
     private mutating func take(_ list: ServerList, after count: Int, _ last: String?) -> ListAction {
@@ -228,6 +269,16 @@ package struct PullMachine: PullReading {
     static let noOrder = SyncError(
         .serverError, "the server did not return rows in the requested order",
         hint: "Nothing is lost; stored pages are kept.")
+}
+
+extension ServerRow {
+    /// Returns a row of which only the id and the times were requested, because it is too large.
+    fileprivate func outline(_ reason: String) -> ServerRow {
+        if isDeleted { return self }
+        var row = ServerRow(id: id, columns: .empty, isDeleted: false, moment: moment)
+        row.fault = RowFault(reason, place: 1, digest: fault?.digest ?? 0)
+        return row
+    }
 }
 
 extension Value {

@@ -14,6 +14,7 @@ extension WireCodec {
         reply.capabilities = ServerCapabilities(words: response.headers.value(WireHeader.capabilities) ?? "")
         let isGood = (200...299).contains(response.status)
         if let refusal = response.refusal {
+            reply.isTooLarge = true
             reply.content = request.isAboutOneRow ? .unreadableRow(id: nil, refusal) : .unreadable(refusal)
         } else if !response.body.isEmpty {
             do throws(JSONError) {

@@ -145,6 +145,7 @@ struct RandomHistory {
         let cursor = chance.once(in: 3) ? nil : chance.cursor()
         var page = PulledPage(table: table(), queryID: "q\(chance.below(2))", rows: rows, cursor: cursor)
         if chance.once(in: 3) { page.unreadable = (0..<chance.below(3)).map { _ in unreadable(page.table) } }
+        if chance.once(in: 4) { page.vanished = (0..<chance.below(3)).map { _ in UInt64(chance.below(4)) } }
         return page
     }
 

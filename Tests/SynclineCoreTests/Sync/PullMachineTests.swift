@@ -233,6 +233,73 @@ private struct Reader {
         #expect(try stop(query, [[row("a", nil)]], count: 1) == nil)
     }
 
+    /// A list with rows that can't be read and are in each answer: without a time or an id, and some alike.
+    private func answer(
+        _ request: ListRequest, _ rows: [ServerRow], odd: [ServerRow], oddFirst: Bool, pageLimit: Int, counts: Bool
+    ) -> ServerReply {
+        let matching = rows.filter { row in
+            request.filter.map { filter in
+                row.columns.withView { view in
+                    Array(row.id.utf8).withUnsafeBytes { filter.matches(EncodedRowView(id: $0, row: view)) }
+                }
+            } ?? true
+        }
+        let byID = request.order.first?.column == "id"
+        let sorted = matching.sorted { byID ? $0.id < $1.id : ($0.moment ?? 0, $0.id) < ($1.moment ?? 0, $1.id) }
+        let all = oddFirst ? odd + sorted : sorted + odd
+        let page = all.dropFirst(request.skip).prefix(min(request.top ?? .max, pageLimit))
+        return ServerReply(
+            status: 200, content: .list(ServerList(rows: Array(page), count: counts ? all.count : nil)))
+    }
+
+    @Test func `rows without a time and an id never end a pull or an audit, wherever a page ends`() throws {
+        for seed in Self.seeds {
+            var chance = Chance(seed: seed)
+            let rows = (0..<chance.below(8)).map { row("r\($0)", 5 + Int64(chance.below(4))) }
+            let odd = (0..<chance.below(8)).map { _ in
+                var row = ServerRow(id: "", columns: .empty, isDeleted: false, moment: nil)
+                row.fault = RowFault("odd", place: 1, digest: UInt64(chance.below(3)))
+                return row
+            }
+            let (oddFirst, counts) = (chance.once(in: 2), chance.once(in: 3))
+            let pageLimit = 1 + chance.below(4)
+            func reply(_ request: ListRequest) -> ServerReply {
+                answer(request, rows, odd: odd, oddFirst: oddFirst, pageLimit: pageLimit, counts: counts)
+            }
+            var query = PullQuery(table: "t")
+            if chance.once(in: 2) { query.queryID = "q" }
+            var machine = try PullMachine(query, from: nil, retries: 0)
+            var action = machine.start()
+            var (found, digests): (Set<String>, Set<UInt64>) = ([], [])
+            while machine.requests < 1000 {
+                if case .ask(.list(let request)) = action {
+                    action = machine.handle(reply(request))
+                } else if case .store(let page, _) = action {
+                    found.formUnion(page.map(\.id))
+                    digests.formUnion(page.compactMap(\.fault?.digest))
+                    action = machine.stored()
+                } else {
+                    break
+                }
+            }
+            try #require(machine.stop == nil && machine.requests < 1000, "seed \(seed)")
+            try #require(found.subtracting([""]) == Set(rows.map(\.id)), "seed \(seed)")
+            try #require(digests == Set(odd.compactMap(\.fault?.digest)), "seed \(seed)")
+            var audit = AuditMachine(query, retries: 0)
+            action = audit.ask()
+            while case .ask(.list(let request)) = action { action = audit.handle(reply(request)) }
+            try #require(audit.stop == nil && audit.hasOthers == !odd.isEmpty, "seed \(seed)")
+            try #require(audit.ids.count == rows.count + (odd.isEmpty ? 0 : 1), "seed \(seed)")
+        }
+    }
+
+    @Test func `a server that sends rows without an id again and again stops the pull`() throws {
+        var odd = ServerRow(id: "", columns: .empty, isDeleted: false, moment: nil)
+        odd.fault = RowFault("odd", place: 1, digest: 7)
+        #expect(try stop(PullQuery(table: "t"), [[odd, odd]])?.code == .serverError)
+        #expect(try stop(PullQuery(table: "t"), [[row("a", 5)], [odd]])?.code == .serverError)
+    }
+
     @Test func `an audit of a list that never ends is noticed`() throws {
         for pages in [[["a", "b"]], [["a", "b"], ["c", "d"]], [["a"], ["b"], ["c"]]] {
             var machine = AuditMachine(PullQuery(table: "t"), retries: 0)

@@ -106,7 +106,8 @@ enum InspectStoreCommands {
             """
             A pull stores all other rows of their pages and is complete. What the store already has of these rows stays. \
             A row leaves the list when the server sends it in a form that can be read, when it is deleted there, and \
-            when its table is purged. A row without an id is listed with its place in its page.
+            when its table is purged. A row without an id is listed with its place in its page, until a pull of the whole \
+            table (without --query-id, or with --reconcile) does not receive it any more.
             """
         ],
         options: [.at],

@@ -48,6 +48,7 @@ struct EventSummary {
         case .page(let page):
             "\(page.rows.count) rows of \(page.table)"
                 + (page.unreadable.isEmpty ? "" : ", \(page.unreadable.count) unreadable")
+                + (page.vanished.isEmpty ? "" : ", \(page.vanished.count) unreadable no longer sent")
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
         case .indexed(let change):
             "\(change.table).\(change.columns.joined(separator: ", ")) \(change.isOn ? "on" : "off")"
@@ -106,6 +107,7 @@ struct EventSummary {
                         page.unreadable.map {
                             ["id": .optional($0.id), "place": .number($0.place), "reason": .string($0.reason)]
                         }),
+                "vanished": page.vanished.isEmpty ? nil : .number(page.vanished.count),
             ])
         case .purged(let purge):
             head.adding([
