@@ -1,7 +1,7 @@
 """Makes a copy of the log, the core, SQL and their tests, with every breakage of breakages.txt in it, each enabled by a switch.
 
-    breakages.py COPY [NAME]  writes the package to COPY; files that are as they should be keep their times. Refuses a
-                              NAME that no breakage has
+    breakages.py COPY [NAME]  writes the package to the folder COPY; files that are as they should be keep their times.
+                              Refuses a NAME that no breakage has
     breakages.py              only says whether every breakage has its place in the sources
 """
 
@@ -141,6 +141,8 @@ def write(copy, files):
 
 
 if __name__ == "__main__":
+    if any(word.startswith("-") for word in sys.argv[1:]) or len(sys.argv) > 3:
+        raise SystemExit("usage: breakages.py [COPY [NAME]]")
     files, names = package()
     if len(sys.argv) > 2 and sys.argv[2] not in names:
         raise SystemExit(f"there is no breakage {sys.argv[2]}")

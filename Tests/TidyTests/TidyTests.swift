@@ -158,6 +158,24 @@ import Testing
         }
     }
 
+    @Test func `a folder for breakages that looks like an option is refused`() throws {
+        let script = Process()
+        script.executableURL = URL(filePath: "/usr/bin/env")
+        let path = Tree.root.appending(path: "Tests/Breakages/breakages.py").path
+        script.arguments = ["python3", "-B", path, "--help"]
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        script.currentDirectoryURL = folder
+        let output = Pipe()
+        script.standardError = output
+        try script.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        script.waitUntilExit()
+        #expect(script.terminationStatus == 1 && String(decoding: said, as: UTF8.self).hasPrefix("usage: "))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     /// Files that are not checked, with the reason.
     private static let unchecked = [
         "docs/GLOSSARY.md",  // lists the words
