@@ -103,16 +103,16 @@ def at_time(record, time):
 
 
 def damage(store, folder):
-    """A copy of a store in which a part of the log can't be read. Its events must be in frames of their own."""
+    """A copy of a store in which two parts of the log can't be read. Its events must be in frames of their own."""
     copy = os.path.join(folder, "damaged")
     subprocess.run(["cp", "-r", store, copy], check=True)
     segments = sorted(name for name in os.listdir(copy) if name.endswith(".seg"))
     frames = [json.loads(line) for line in run(store, "inspect", "frames", "--jsonl").splitlines()]
     whole = [frame for frame in frames if frame.get("records")]
-    place = whole[len(whole) // 2]["address"].split(":")[1]
     with open(os.path.join(copy, segments[0]), "r+b") as file:
-        file.seek(int(place) + 60)
-        file.write(b"\xff" * 8)
+        for frame in (whole[len(whole) // 4], whole[len(whole) // 2]):
+            file.seek(int(frame["address"].split(":")[1]) + 60)
+            file.write(b"\xff" * 8)
     # A checkpoint would hide that the newest state lacks something.
     for name in os.listdir(copy):
         if "checkpoint" in name:

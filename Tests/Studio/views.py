@@ -117,7 +117,16 @@ def damaged(browser, folder):
     browser.until("document.body.dataset.list > 0 && document.querySelector('#chart .lost')")
     words = browser.ask("document.getElementById('damage').textContent")
     assert "can’t be read" in words and "s1:" in words and "syncline repair --salvage" in words, words
-    gap = browser.ask("document.querySelector('#damage .link').textContent")
+    gaps = browser.ask("[...document.querySelectorAll('#damage p .link')].map(link => link.textContent)")
+    assert len(gaps) == 2, gaps
+    # The page of each gap names the damage that it comes from.
+    addresses = []
+    for number, gap in enumerate(gaps):
+        browser.ask(f"document.querySelectorAll('#damage p .link')[{number}].click()")
+        browser.until(f"document.querySelector('#panel h2').textContent.startsWith('{gap}')")
+        addresses.append(browser.ask("document.querySelector('#panel .lead code').textContent"))
+    listed = browser.ask("[...document.querySelectorAll('#damage li')].map(line => line.textContent)")
+    assert len(set(addresses)) == 2 and all(address in line for address, line in zip(addresses, listed)), (addresses, listed)
     browser.ask("document.querySelector('#damage .link').click()")
     browser.until("document.getElementById('panel').textContent.includes('can’t be read')")
     browser.until("document.querySelector('.line.lost[aria-selected=true]')")
@@ -139,7 +148,7 @@ def damaged(browser, folder):
     go(browser, "notes/r1")
     browser.until("document.body.dataset.ready === 'row' && document.getElementById('panel').innerText.includes('Events are missing')")
     view(browser, "event")
-    print(f"damaged at {gap}")
+    print(f"damaged at {' and '.join(gaps)}")
     studio.close()
 
 

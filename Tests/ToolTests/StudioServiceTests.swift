@@ -206,6 +206,35 @@ import Testing
         #expect((rows["rows"] as? [Any])?.count ?? 0 >= 3)
     }
 
+    @Test func `each of two gaps has its own damage, in the page and in the tool`() async throws {
+        let log = try damaged()
+        let frames = try await Call.tool("inspect", "frames", "--json", on: log).array()
+        let second = try #require(frames.first { ($0["records"] as? String)?.hasPrefix("@12") == true })
+        let address = try #require(second["address"] as? String).dropFirst().split(separator: ":").compactMap {
+            Int($0)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: log.path)
+        let name = try #require(names.first { $0.hasPrefix("0000000\(address[0])-") })
+        try log.change(name) { $0[address[1] + 44] ^= 1 }
+        let page = try StudioPageCall(log)
+        let summary = try page.summary()
+        let gaps = try #require(summary["gaps"] as? [[Int]])
+        #expect(gaps.count == 2 && gaps[0] == [5, 5] && gaps[1][0] > 6, "\(gaps)")
+        let damage = try #require(summary["damage"] as? [[String: Any]])
+        // As the page finds the damage of a gap: by the records that it costs.
+        #expect(
+            damage.map { $0["records"] as? String } == gaps.map { $0[0] == $0[1] ? "@\($0[0])" : "@\($0[0])..\($0[1])" }
+        )
+        #expect(Set(damage.compactMap { $0["address"] as? String }).count == 2)
+        #expect(damage.allSatisfy { ($0["advice"] as? String)?.isEmpty == false })
+        let verify = try await Call.tool("verify", "--json", on: log).object()["damage"] as? [[String: Any]]
+        #expect(verify?.map { $0["address"] as? String } == damage.map { $0["address"] as? String })
+        #expect(verify?.map { $0["records"] as? String } == damage.map { $0["records"] as? String })
+        let lines = try #require(try page.object("lines", ["top": "100", "fold": "off"])["lines"] as? [[String: Any]])
+        let lost = lines.filter { $0["kind"] as? String == "lost" }.compactMap { $0["n"] as? Int }
+        #expect(lost == gaps.flatMap { Array($0[0]...$0[1]) })
+    }
+
     @Test func `an event after damage shows the rows that it changes, or says that it is left out`() throws {
         let page = try StudioPageCall(damaged())
         let undo = try page.object("event", ["n": "8"])

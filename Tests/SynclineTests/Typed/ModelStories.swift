@@ -248,6 +248,38 @@ private struct Keyed: SyncModel {
         await #expect(throws: SyncError.self) { try await findings.get(id: "c") }
     }
 
+    /// The same table, whose app has a case for values that it does not know.
+    private struct TolerantFinding: SyncModel {
+        enum Severity: String, Codable, Sendable {
+            case minor, major, unknown
+
+            init(from decoder: any Decoder) throws {
+                self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+            }
+        }
+        static let table = "finding"
+        var id: String
+        var severity = Severity.minor
+    }
+
+    @Test func `the error for a case of a newer app names what helps, and it does`() async throws {
+        let database = try await database()
+        let findings = database.table(Finding.self)
+        try await findings.insert(Finding(id: "a"))
+        try await findings.untyped.update(["id": "a", "severity": "catastrophic"])
+        let unknown = await #expect(throws: SyncError.self) { try await findings.get(id: "a") }
+        #expect(unknown?.message.contains("severity") == true)
+        let hint = try #require(unknown?.hint)
+        #expect(
+            hint.contains("skippingUndecodable") && hint.contains("default") && !hint.contains("optional"), "\(hint)")
+        #expect(try await findings.skippingUndecodable { _ in }.all().isEmpty)
+        #expect(try await database.table(TolerantFinding.self).get(id: "a")?.severity == .unknown)
+        // Where an optional property helps, the hint says so.
+        try await findings.untyped.update(["id": "a", "severity": .null])
+        let null = await #expect(throws: SyncError.self) { try await findings.get(id: "a") }
+        #expect(null?.hint?.contains("optional") == true)
+    }
+
     @Test func `a model's id is the row's, whatever its coding key`() async throws {
         let table = try await database().table(Keyed.self)
         #expect(try await table.insert(Keyed(id: "a", text: "x")).id == "a")
