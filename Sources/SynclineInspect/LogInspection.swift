@@ -18,13 +18,13 @@ package struct LogInspection: Sendable {
 
     /// Verifies everything; `visit` gets each intact frame of every read.
     package func verify(
-        deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
+        frame visit: (FrameSummary) -> Void = { _ in }
     ) throws(LogError) -> LogReport {
-        var report = try read(deep, visit)
+        var report = try read(visit)
         var reads = 1
         while !report.damage.isEmpty && reads < LogInspection.maximumReads {
             pause()
-            var again = try read(deep, visit)
+            var again = try read(visit)
             let agreed = again.damage.filter(Set(report.damage).contains)
             let isSettled = agreed.count == again.damage.count
             reads += 1
@@ -35,9 +35,9 @@ package struct LogInspection: Sendable {
         return report
     }
 
-    private func read(_ deep: Bool, _ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
+    private func read(_ visit: (FrameSummary) -> Void) throws(LogError) -> LogReport {
         try LogInspection.retryingMissingFiles { () throws(LogError) in
-            try LogVerification(storage).run(deep: deep, frame: visit)
+            try LogVerification(storage).run(frame: visit)
         }
     }
 

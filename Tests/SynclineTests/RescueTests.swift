@@ -132,7 +132,7 @@ import Testing
             return nil
         }
         // It is intact, and its reports about itself are true.
-        let report = try LogVerification(fresh).run(deep: true)
+        let report = try LogVerification(fresh).run()
         #expect(report.damage == [], comment)
         let notes = report.segments.compactMap { segment in segment.note.map { (note: $0, file: segment.name) } }
         #expect(try StateCheck(fresh, notes: notes).run(fromBeginning: true) == [], comment)

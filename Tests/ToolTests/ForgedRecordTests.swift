@@ -78,13 +78,16 @@ private struct Sayings {
     /// What a list of the records shows in place of some.
     var listed: [LogDamage] = []
     var shown: [UInt64] = []
+    /// How many records the verification counts.
+    var counted: UInt64 = 0
     /// The reason healing gives when it asks whether the records are safe elsewhere.
     var healing: LogError?
     var salvaged: [UInt64] = []
     var lost: [SequenceRange] = []
 
     init(_ storage: MemoryStorage) throws {
-        verified = try LogVerification(storage).run(deep: true).damage
+        let report = try LogVerification(storage).run()
+        (verified, counted) = (report.damage, report.records)
         do throws(LogError) {
             var cursor = try LogReader.open(storage, showing: .written).cursor()
             while try cursor.nextFrame() {
@@ -118,7 +121,7 @@ private struct Sayings {
     /// All readers report `reason` for the frame at `offset`, which is in a transaction with the records `lost`.
     private func expect(
         _ log: ForgedLog, _ reason: String, at offset: UInt64, losing lost: ClosedRange<UInt64>, of count: UInt64,
-        sourceLocation: SourceLocation = #_sourceLocation
+        counting counted: UInt64? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let said = try Sayings(log.storage)
         let position = LogPosition(segment: 1, offset: offset)
@@ -138,6 +141,7 @@ private struct Sayings {
         let whole = (1...count).filter { !lost.contains($0) }
         #expect(said.shown == whole, sourceLocation: sourceLocation)
         #expect(said.salvaged == whole, sourceLocation: sourceLocation)
+        #expect(said.counted == counted ?? UInt64(whole.count), sourceLocation: sourceLocation)
         #expect(said.read == said.read.filter { $0 < lost.upperBound }, sourceLocation: sourceLocation)
     }
 
@@ -195,7 +199,7 @@ private struct Sayings {
         log.data(["five", "six"], Self.inside, wire: ForgedLog.wire(["five"]))
         log.data(["seven"], .continuesFromPrevious)
         log.finish()
-        try expect(log, "the records do not fill the payload", at: log.offset(1), losing: 3...7, of: 8)
+        try expect(log, "the records do not fill the payload", at: log.offset(1), losing: 3...7, of: 8, counting: 6)
     }
 
     @Test func `a fragment without a beginning`() throws {

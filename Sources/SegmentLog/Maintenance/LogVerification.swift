@@ -1,5 +1,5 @@
-// Verifies a whole log without changing it: every frame, chain, segment end, index and checkpoint, and optionally
-// every record. Damage is listed with its position; intact frames and records are counted.
+// Verifies a whole log without changing it: every frame, record, chain, segment end, index and checkpoint. Damage is listed
+// with its position; frames and records are counted if they can be read.
 
 /// The result of a verification.
 public struct LogReport: Hashable, Sendable {
@@ -35,9 +35,9 @@ public struct LogReport: Hashable, Sendable {
     public var segments: [Segment] = []
     /// Checkpoints that verified, each by the last record it covers.
     public var checkpoints: [SequenceNumber] = []
-    /// The number of intact frames.
+    /// The number of frames that can be read.
     public var frames: UInt64 = 0
-    /// The number of intact records.
+    /// The number of records that can be read.
     public var records: UInt64 = 0
     /// Records known to be lost: holes left by healing or salvage.
     public var holes: [SequenceRange] = []
@@ -102,11 +102,8 @@ public struct LogVerification: Sendable {
         self.storage = storage
     }
 
-    /// Verifies everything. With `deep`, also decodes every record and checks rule Z for each frame. Calls `frame`
-    /// with each intact frame, in order.
-    public func run(
-        deep: Bool = false, frame visit: (FrameSummary) -> Void = { _ in }
-    ) throws(LogError) -> LogReport {
+    /// Verifies everything. Calls `frame` with each frame whose checksums are right, in order.
+    public func run(frame visit: (FrameSummary) -> Void = { _ in }) throws(LogError) -> LogReport {
         let catalog = try LogCatalog(storage)
         var report = LogReport(identity: catalog.identity)
         report.damage = catalog.damage
@@ -117,7 +114,7 @@ public struct LogVerification: Sendable {
                 ))
         }
         for index in catalog.segments.indices {
-            try check(index, catalog, deep, &report, visit)
+            try check(index, catalog, &report, visit)
         }
         try catalog.verifyCheckpoints(in: storage) { checkpoint in
             report.checkpoints.append(checkpoint.through)
@@ -128,7 +125,7 @@ public struct LogVerification: Sendable {
     }
 
     private func check(
-        _ index: Int, _ catalog: LogCatalog, _ deep: Bool, _ report: inout LogReport, _ visit: (FrameSummary) -> Void
+        _ index: Int, _ catalog: LogCatalog, _ report: inout LogReport, _ visit: (FrameSummary) -> Void
     ) throws(LogError) {
         let entry = catalog.segments[index]
         let successor = catalog.segments.successor(of: index)?.header
@@ -142,7 +139,7 @@ public struct LogVerification: Sendable {
             // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = scan.tail.offset }
         }
-        var walked = SegmentCheck(entry, deep: deep)
+        var walked = SegmentCheck(entry)
         var stretches: [DamagedStretch] = []
         try DamageWalk(storage, catalog).walk(entry, through: end, before: successor) { found throws(LogError) in
             walked.step(found)
@@ -161,7 +158,7 @@ public struct LogVerification: Sendable {
     }
 }
 
-/// Counts and checks the frames of one segment.
+/// Counts and checks the frames of one segment, and their records.
 private struct SegmentCheck {
     var summary: LogReport.Segment
     var recordCount: UInt64 = 0
@@ -172,13 +169,11 @@ private struct SegmentCheck {
     /// Whether a hole covers frames that the index counts.
     private var hasHole = false
     private var damage: [LogDamage] = []
-    private let deep: Bool
     private let segment: LogCatalog.Segment
     private var assembler = RecordAssembler()
 
-    init(_ segment: LogCatalog.Segment, deep: Bool) {
+    init(_ segment: LogCatalog.Segment) {
         self.segment = segment
-        self.deep = deep
         let header = segment.header
         tail = header.map(SegmentTail.init(after:))
         summary = LogReport.Segment(
@@ -191,10 +186,8 @@ private struct SegmentCheck {
 
     mutating func step(_ found: DamageWalk.Visit) {
         let frame = found.header
-        summary.frames += 1
         summary.length.rawValue += UInt64(frame.frameLength)
         summary.rawLength.rawValue += UInt64(frame.rawLength)
-        recordCount += UInt64(frame.recordCount)
         summary.records.last = max(summary.records.last, frame.records.last)
         var hole: HolePayload?
         switch frame.knownKind {
@@ -219,18 +212,22 @@ private struct SegmentCheck {
         }
         let time = frame.knownKind == .data ? decoder.time(of: frame, stored: found.stored) : nil
         tail?.step(over: frame, time: time, hole: hole)
-        if deep { checkRecords(found) }
+        count(found)
     }
 
-    private mutating func checkRecords(_ found: DamageWalk.Visit) {
+    /// Counts a frame and its records, or reports why they can't be read.
+    private mutating func count(_ found: DamageWalk.Visit) {
         let frame = found.header
         if RuleZ.hasLongZeroRun(found.stored) { report(found, "a piece of the frame could be all zero (rule Z)") }
-        guard let kind = frame.knownKind else { return }
+        // An index that can't be read was reported above.
+        guard let kind = frame.knownKind, kind != .index else { return summary.frames += 1 }
         let payload = decoder.payload(of: frame, stored: found.stored)
         do throws(RecordFault) {
             let holdsRecords = kind == .data || kind == .fragment
             if payload == nil && !holdsRecords { throw .undecodable }
             _ = try assembler.take(frame, payload)
+            summary.frames += 1
+            recordCount += UInt64(frame.recordCount)
         } catch {
             report(found, error.reason)
         }

@@ -26,7 +26,7 @@ struct DecodedLog {
             raise(error.code == .storeNewer ? .newer : .damaged, "cursor: \(error)")
         }
         do throws(LogError) {
-            let report = try LogVerification(storage).run(deep: true)
+            let report = try LogVerification(storage).run()
             lost = report.holes
             for damage in report.damage {
                 switch damage.remedy {

@@ -39,7 +39,7 @@ extension Scenario {
             let frames = try log.dataFrames()
             log.bytes.insert(contentsOf: log.bytes[frames[0].range], at: frames[2].range.lowerBound)
             log.bytes[frames[1].range.lowerBound + 44] ^= 1
-            let report = try LogVerification(log.tree).run(deep: true)
+            let report = try LogVerification(log.tree).run()
             let lost = report.damage.filter { $0.remedy == .salvage }.compactMap(\.records)
             try must(lost.map(\.description) == ["@2"], "\(report.damage)")
             try log.mustBeRefused("a copy after damage")
@@ -97,7 +97,7 @@ extension Scenario {
                 record += [UInt8](repeating: 0, count: size) + record
                 try writer.append(RecordBatch(record))
             }
-            let report = try LogVerification(tree).run(deep: true)
+            let report = try LogVerification(tree).run()
             try must(report.isHealthy, "\(report.damage)")
             for frame in try StoryLog(tree).frames() {
                 let bytes = StoryLog(tree).bytes
@@ -117,10 +117,10 @@ extension Scenario {
             for place in [index.range.lowerBound + 12, index.range.lowerBound + 44, index.range.upperBound + 44] {
                 let damaged = log.copy()
                 damaged.bytes[place] ^= 1
-                let found = try LogVerification(damaged.tree).run(deep: true).damage
+                let found = try LogVerification(damaged.tree).run().damage
                 try must(found.count == 1 && found[0].remedy == .rebuild, "byte \(place): \(found)")
                 try LogHealing(damaged.tree).mendDerived()
-                try must(try LogVerification(damaged.tree).run(deep: true).isHealthy, "byte \(place) is not mended")
+                try must(try LogVerification(damaged.tree).run().isHealthy, "byte \(place) is not mended")
                 try must(try StoryLog.records(damaged.tree) == expected, "byte \(place): other records")
                 _ = try StoryLog.open(damaged.tree)
             }
@@ -147,10 +147,10 @@ extension Scenario {
             for frame in frames {
                 let damaged = log.copy()
                 damaged.bytes[frame.range.lowerBound + 12] ^= 1
-                let found = try LogVerification(damaged.tree).run(deep: true).damage
+                let found = try LogVerification(damaged.tree).run().damage
                 try must(!found.isEmpty && found.allSatisfy(\.isRepairable), "\(frame.header): \(found)")
                 try LogHealing(damaged.tree).mendDerived()
-                let left = try LogVerification(damaged.tree).run(deep: true).damage
+                let left = try LogVerification(damaged.tree).run().damage
                 try must(left.isEmpty, "\(frame.header): \(left)")
                 try must(try StoryLog.records(damaged.tree) == expected, "\(frame.header): other records")
                 _ = try StoryLog.open(damaged.tree)
@@ -291,7 +291,7 @@ extension Scenario {
             let healed = try LogHealing(log.tree).run { _ in true }
             try must(healed == salvage.lost, "healed \(healed)")
             try must(try StoryLog.records(log.tree) == expected, "healed to other records")
-            let report = try LogVerification(log.tree).run(deep: true)
+            let report = try LogVerification(log.tree).run()
             try must(report.isHealthy && report.holes == salvage.lost, "\(report)")
         },
     ]

@@ -92,7 +92,7 @@ extension Simulation {
     }
 
     func checkWhole() throws {
-        let report = try LogVerification(disk).run(deep: true)
+        let report = try LogVerification(disk).run()
         if let damage = report.damage.first { throw SimulationFailure("verification found damage: \(damage)") }
         let expected = model.next - (try segmentNames().first?.first.rawValue ?? 1)
         guard report.records == expected else {

@@ -9,8 +9,8 @@ enum VerifyCommand {
         "verify", "check every frame, segment and checkpoint",
         details: [
             """
-            It reads the whole log and checks each frame's checksums and position, the ends of segments, the indexes \
-            and the checkpoints. It changes nothing, and works while another program has the store open: a write in \
+            It reads the whole log and checks each frame's checksums and position, each record, the ends of segments, the \
+            indexes and the checkpoints. What it counts can be read. It changes nothing, and works while another program has the store open: a write in \
             progress does not count as damage, and files that the other program compacts stay until this command is \
             done (it holds a lease file). If everything is intact, every entry of each checkpoint is read and compared \
             with the digest in the checkpoint. Then the events after the oldest checkpoint are replayed, and the state \
@@ -19,7 +19,7 @@ enum VerifyCommand {
             """,
             "`repairable` damage affects no acknowledged record; `syncline repair` repairs it.",
         ],
-        options: [Option("deep", "also decode every record, and replay from the first event, in memory")],
+        options: [Option("deep", "replay from the first event, in memory")],
         examples: [
             Example("syncline verify", "the answer in words"),
             Example("syncline verify --deep --json", "the answer for a program"),
@@ -45,9 +45,7 @@ enum VerifyCommand {
         let progress = context.narration.progress("verifying", total: total)
         defer { progress.finish() }
         let report = try HistoryReading.run(storage) {
-            var report = try inspection.verify(deep: arguments.flag("deep")) {
-                progress.advance(by: $0.length.rawValue)
-            }
+            var report = try inspection.verify { progress.advance(by: $0.length.rawValue) }
             report.damage = try HistoryStart.checked(report, storage)
             if report.isHealthy {
                 progress.finish()
