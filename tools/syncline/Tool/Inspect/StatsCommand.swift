@@ -10,9 +10,13 @@ enum StatsCommand {
         "stats", "show counts of rows, events and changes",
         details: [
             """
+            `pending` counts the operations that the next push sends. `waiting` counts the others of the outbox: those \
+            that wait for a decision (`conflicts`) or for `release`, and later ones of the same rows.
+            """,
+            """
             In a shell, `session` counts since the store was opened there. With --prometheus the counts are \
             printed in the text format that Prometheus reads.
-            """
+            """,
         ],
         options: [Option("prometheus", "print the counts in the format of Prometheus")],
         examples: [
@@ -22,7 +26,7 @@ enum StatsCommand {
         result:
             #"""
             {"events":n,"firstEvent":n,"eventsByKind":{…},"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…},\#
-            "pending":n,"conflicts":n,"oldestPending":"…","log":{"bytes":n,"rawBytes":n,"segments":n},\#
+            "pending":n,"waiting":n,"conflicts":n,"oldestPending":"…","log":{"bytes":n,"rawBytes":n,"segments":n},\#
             "session":{"opened","events":n} or null}
             """#, run: run)
 
@@ -52,7 +56,9 @@ struct StoreStats {
     let kinds: [EventCounts.Kind]
     let tables: [(name: String, rows: Int)]
     let totals: Totals
+    /// The operations that the next push sends, and all others of the outbox.
     let pending: Int
+    let waiting: Int
     let conflicts: Int
     /// When the oldest pending change was made.
     let oldest: Int64?
@@ -67,9 +73,10 @@ struct StoreStats {
         kinds = try EventCounts(reading).kinds
         tables = try view.reader.tables().map { ($0, try view.reader.count(RowQuery(table: $0))) }
         totals = view.totals
-        let plan = try PushPlan(view.reader).operations
-        pending = plan.count
-        conflicts = plan.count { $0.state == .conflict || $0.state == .parked }
+        let plan = try PushPlan(view.reader)
+        pending = plan.toPush.count
+        waiting = plan.operations.count - pending
+        conflicts = plan.operations.count { $0.state == .conflict || $0.state == .parked }
         recordBytes = kinds.reduce(0) { $0 + $1.bytes }
         let catalog = try LogInspection(reading.storage).catalog()
         segments = catalog.segments.count
@@ -93,7 +100,8 @@ struct StoreStats {
             "events": .number(events), "firstEvent": .number(first),
             "eventsByKind": .object(kinds.map { .init(key: $0.name, value: .number($0.count)) }),
             "tables": .array(tables.map { ["table": .string($0.name), "rows": .number($0.rows)] }),
-            "changes": totals.json, "pending": .number(pending), "conflicts": .number(conflicts),
+            "changes": totals.json, "pending": .number(pending), "waiting": .number(waiting),
+            "conflicts": .number(conflicts),
             "oldestPending": .optional(oldestText),
             "log": [
                 "bytes": .number(storedBytes), "rawBytes": .number(recordBytes), "segments": .number(segments),
@@ -113,7 +121,7 @@ struct StoreStats {
         lines += kinds.map { "events \($0.name) \($0.count)" }
         lines += tables.map { "rows of \(escaped($0.name)) \($0.rows)" }
         lines += totals.named.map { "changes \($0.key) \($0.value)" }
-        lines += ["operations pending \(pending)", "conflicts \(conflicts)"]
+        lines += ["operations pending \(pending)", "operations waiting \(waiting)", "conflicts \(conflicts)"]
         if let oldestText { lines.append("oldest pending \(oldestText)") }
         lines += ["log bytes \(storedBytes)", "log raw bytes \(recordBytes)", "log segments \(segments)"]
         if let opened { lines.append("events since opened \(events - min(events, opened.event))") }
@@ -146,7 +154,10 @@ struct StoreStats {
         lines += metric(
             "changes_total", "counter", "Changes that the app made, by fate.",
             totals.named.filter { $0.key != "unconfirmed" }.map { (label("fate", $0.key), "\($0.value)") })
-        lines += metric("pending_operations", "gauge", "Operations that wait to be pushed.", [("", "\(pending)")])
+        lines += metric("pending_operations", "gauge", "Operations that the next push sends.", [("", "\(pending)")])
+        lines += metric(
+            "waiting_operations", "gauge", "Operations that a decision or a release keeps from being pushed.",
+            [("", "\(waiting)")])
         lines += metric("conflicts", "gauge", "Operations that wait for a decision.", [("", "\(conflicts)")])
         if let oldest {
             lines += metric(
