@@ -20,7 +20,8 @@ public struct NetworkLimits: Hashable, Sendable {
     public var idle: Duration
     /// The longest `Retry-After` wait that is accepted. If the server asks for more, the push or pull stops instead.
     public var longestWait: Duration
-    /// The maximum size of a response body, uncompressed.
+    /// The maximum size of a response body, uncompressed. A pull whose page is larger asks for fewer rows, and lists a single
+    /// row that is larger as unreadable.
     public var body: ByteCount
     /// The maximum size of a response's headers.
     public var headers: ByteCount
