@@ -142,13 +142,14 @@ enum BranchCommands {
             """
             All changes are stored or none; `undo` undoes them together while none of them is pushed. If rows that the \
             branch changed were also changed in the store, nothing is stored and they are listed; with --over the \
-            branch's values replace them. A process that dies after the transaction leaves a branch that is marked as \
+            branch's values replace them. If a file of the branch can't be removed afterwards, `reason` and `address` \
+            say so, and `branch drop` removes the rest. A process that dies after the transaction leaves a branch that is marked as \
             landed: landing it again only removes it.
             """
         ],
         operands: [name], options: [Option("over", "also change rows that changed in the store since")],
         examples: [Example("syncline branch land draft", "land it; `push` then sends it like any other change")],
-        result: #"{"branch","event":"@57" or null,"changes":[… as in plan]}"#,
+        result: #"{"branch","event":"@57" or null,"changes":[… as in plan],"reason","message","address"}"#,
         exits: [
             Exit(.failed, "rows have changed in the store since, or it could not be done"),
             Exit(.partial, "it is landed, but a file of the branch could not be removed"),
@@ -170,18 +171,24 @@ enum BranchCommands {
                 throw error
             }
         }
+        var left: JSONValue = [:]
         do throws(SyncError) {
             try Branches.remove(name, of: POSIXStorage(directory: store))
         } catch {
             context.output.notePartial()
+            left = [
+                "reason": .string(error.code.rawValue), "message": .string(error.message),
+                "address": .optional(error.address),
+            ]
             let place = error.address.map { "\($0): " } ?? ""
             context.narration.warn("\(name) is landed, but a file of it could not be removed: \(place)\(error.message)")
             context.narration.hint("Remove the rest: `syncline branch drop \(name)`.")
         }
-        try context.output.value([
+        let landed: JSONValue = [
             "branch": .string(name), "event": .optional(event.map { "@\($0)" }),
             "changes": .array(changes.map(\.json)),
-        ])
+        ]
+        try context.output.value(landed.adding(membersOf: left))
         let rows = counted(UInt64(changes.count), "row")
         try context.output.line(
             event.map { "landed \(name) in @\($0): \(rows)" } ?? "removed \(name): it had no changes left to land")
