@@ -21,7 +21,7 @@ package struct PullMachine: PullReading {
     package private(set) var total: Int?
     package let readsAll: Bool
     private let canonicalText: String
-    private var place: Place { didSet { passed = 0 } }
+    private var place: Place { didSet { (passed, passedPages) = (0, 0) } }
     /// How many rows of this place came without a time or an id to continue after.
     private var passed = 0
     /// The pages of such rows.
@@ -46,7 +46,7 @@ package struct PullMachine: PullReading {
     /// How often a changing list is read again from its beginning.
     private static let restartLimit = 8
     /// How many pages may look like earlier ones before the server is taken for one that ignores where a page begins.
-    private static let passLimit = 200
+    private static let passLimit = 50
 
     package init(_ query: PullQuery, from cursor: CursorState?, retries: Int) throws(SyncError) {
         self.query = query

@@ -21,8 +21,7 @@ import Testing
 
     private static let lists: [HTTPResponse] =
         [
-            "", "{", "[", "null", "7", #""text""#, "[1]", #"[{"id":1}]"#, #"[{"noid":true}]"#, #"[{"id":null}]"#,
-            #"{"results":7}"#, #"{"results":[{}],"count":2}"#, #"{"items":"x"}"#, #"{"error":"no"}"#,
+            "", "{", "[", "null", "7", #""text""#, #"{"results":7}"#, #"{"items":"x"}"#, #"{"error":"no"}"#,
             String(repeating: "[", count: 100_000), "\u{0}", #"[{"id":"a","x":1e999}]"#,
             #"{"results":[{"id":"a","version":"1"}],"count":5}"#,
             #"{"results":[{"id":"a","updatedAt":"tomorrow"}],"count":5}"#,
@@ -42,6 +41,22 @@ import Testing
             #expect(report.reason?.message.isEmpty == false)
             #expect(report.reason?.hint != nil, "\(response.status) \(text)")
             #expect(database.lastEvent == before, "\(response.status) \(text)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a row without an id that comes whatever is asked stops the pull, and is listed`(reconciles: Bool)
+        async throws
+    {
+        for body in [
+            "[1]", #"[{"id":1}]"#, #"[{"noid":true}]"#, #"[{"id":null}]"#, #"{"results":[{}],"count":2}"#,
+        ] {
+            let database = try await Self.store { _ in .success(.json(200, body)) }
+            let report = try await database.pull("t", PullSettings(queryID: "q", reconciles: reconciles, retries: 1))
+            #expect(report.reason?.code == .serverError && report.reason?.hint != nil, "\(body)")
+            #expect(report.requests < 100, "\(body)")
+            #expect(try await database.unreadableRows().map(\.id) == [nil], "\(body)")
+            #expect(try await database.table("t").count() == 0, "\(body)")
         }
     }
 
