@@ -61,6 +61,15 @@ struct TrustedProxies: Hashable, Sendable {
     }
 }
 
+/// The headers in which trusted proxies describe a request. Proxies write one kind and pass on what clients write in the
+/// other, so only one counts.
+enum ProxyHeaders: String, Hashable, Sendable, CaseIterable {
+    case xForwarded = "x-forwarded"
+    case forwarded
+
+    var other: ProxyHeaders { self == .forwarded ? .xForwarded : .forwarded }
+}
+
 /// The information of trusted proxies about a request; nil if they give none.
 struct Forwarding: Hashable, Sendable {
     var client: ClientAddress?
@@ -68,17 +77,31 @@ struct Forwarding: Hashable, Sendable {
     var host: String?
 
     /// The nearest proxy writes last. Any client may have written the entries before the first untrusted one.
-    init(_ headers: [HTTPHeader], _ proxies: TrustedProxies) {
-        let standard = Forwarding.list("Forwarded", headers).map(Forwarding.pairs)
-        if !standard.isEmpty {
-            let place = standard.lastIndex { pairs in
-                pairs["for"].flatMap { ClientAddress(text: Forwarding.bare($0)) }.map { !proxies.contains($0) } ?? true
-            }
-            let pairs = standard[place ?? 0]
-            client = pairs["for"].flatMap { ClientAddress(text: Forwarding.bare($0)) }
-            take(scheme: pairs["proto"], host: pairs["host"])
-            return
+    init(_ headers: [HTTPHeader], _ proxies: TrustedProxies, _ kind: ProxyHeaders) {
+        switch kind {
+        case .forwarded: readStandard(headers, proxies)
+        case .xForwarded: readUsual(headers, proxies)
         }
+    }
+
+    /// Whether both describe the request, and differ.
+    func contradicts(_ other: Forwarding) -> Bool {
+        func differ<Part: Equatable>(_ one: Part?, _ two: Part?) -> Bool { one != nil && two != nil && one != two }
+        return differ(client, other.client) || differ(scheme, other.scheme) || differ(host, other.host)
+    }
+
+    private mutating func readStandard(_ headers: [HTTPHeader], _ proxies: TrustedProxies) {
+        let standard = Forwarding.list("Forwarded", headers).map(Forwarding.pairs)
+        if standard.isEmpty { return }
+        let place = standard.lastIndex { pairs in
+            pairs["for"].flatMap { ClientAddress(text: Forwarding.bare($0)) }.map { !proxies.contains($0) } ?? true
+        }
+        let pairs = standard[place ?? 0]
+        client = pairs["for"].flatMap { ClientAddress(text: Forwarding.bare($0)) }
+        take(scheme: pairs["proto"], host: pairs["host"])
+    }
+
+    private mutating func readUsual(_ headers: [HTTPHeader], _ proxies: TrustedProxies) {
         let clients = Forwarding.list("X-Forwarded-For", headers).map { ClientAddress(text: Forwarding.bare($0)) }
         let place = clients.lastIndex { $0.map { !proxies.contains($0) } ?? true } ?? 0
         client = clients.indices.contains(place) ? clients[place] : nil

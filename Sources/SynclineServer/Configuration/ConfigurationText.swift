@@ -15,6 +15,7 @@ extension ServerConfiguration {
         ]
         if !trustedProxies.texts.isEmpty {
             members.append(.init("trustedProxies", .array(trustedProxies.texts.map { .string($0) })))
+            members.append(.init("proxyHeaders", .string(proxyHeaders.rawValue)))
         }
         if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
         if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }

@@ -74,7 +74,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies",
+        "trustedProxies", "proxyHeaders",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
@@ -102,6 +102,7 @@ extension ServerConfiguration {
             trustedProxies = try TrustedProxies(
                 elements.map { element in if case .string(let text) = element { text } else { "" } })
         }
+        proxyHeaders = try object.word("proxyHeaders", ProxyHeaders.self) ?? proxyHeaders
         if let value = object["cors"] { cors = try CrossOrigin(value) }
         if let value = object["tls"] {
             let files = try ConfigurationObject(value, path: "tls", known: ["certificate", "key"])

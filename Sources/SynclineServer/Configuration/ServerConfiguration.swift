@@ -27,6 +27,8 @@ struct ServerConfiguration: Hashable, Sendable {
     var requestsPerSecond: Int?
     /// Proxies whose headers about a request are trusted.
     var trustedProxies = TrustedProxies()
+    /// The headers in which they describe a request.
+    var proxyHeaders = ProxyHeaders.xForwarded
     /// Whether clients must read everything again, for example after a backup was restored. Only a flag sets this.
     var renewsEpoch = false
     /// The minimum number of threads that serve connections; long work is done elsewhere.

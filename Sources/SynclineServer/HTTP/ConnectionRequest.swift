@@ -103,16 +103,21 @@ final class ConnectionRequest {
     /// Whether a body follows.
     var hasBody: Bool { headers.contains("Content-Length") || headers.contains("Transfer-Encoding") }
 
-    /// Applies the headers of trusted proxies.
-    func believe(_ proxies: TrustedProxies) {
-        guard proxies.contains(client) else { return }
-        let forwarding = Forwarding(headers, proxies)
+    /// Applies the headers of trusted proxies. Returns the refusal if the two kinds contradict each other: one of them
+    /// comes from the client.
+    func believe(_ proxies: TrustedProxies, _ kind: ProxyHeaders) -> Refusal? {
+        guard proxies.contains(client) else { return nil }
+        let forwarding = Forwarding(headers, proxies, kind)
+        if forwarding.contradicts(Forwarding(headers, proxies, kind.other)) {
+            return Refusal(400, "ambiguous-proxy", "Forwarded and X-Forwarded-* contradict each other")
+        }
         isForwarded = forwarding.client != nil
         client = forwarding.client ?? client
         scheme = forwarding.scheme
         if let host = forwarding.host, let place = headers.firstIndex(where: { $0.isNamed("Host") }) {
             headers[place].value = host
         }
+        return nil
     }
 
     /// The server's URL as seen by the client.

@@ -129,8 +129,10 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
         MHD_get_connection_values(connection, .HEADER_KIND, addHeader, held)
         server.name(request)
         _ = syncline_mhd_set_timeout(connection, UInt32(limits.stalledSeconds))
-        guard let refusal = request.refusalOfHead(limits) else {
-            request.believe(server.configuration.trustedProxies)
+        let configuration = server.configuration
+        let refusal =
+            request.refusalOfHead(limits) ?? request.believe(configuration.trustedProxies, configuration.proxyHeaders)
+        guard let refusal else {
             if request.hasBody { enter(.body, connection) }
             return .YES
         }

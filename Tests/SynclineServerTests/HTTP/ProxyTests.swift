@@ -53,10 +53,36 @@ import Testing
             let sides = line.split(separator: ":", maxSplits: 1).map(\.trimmed)
             return HTTPHeader(sides[0], sides[1])
         }
-        let forwarding = Forwarding(headers, try TrustedProxies(["10.0.0.0/8"]))
+        let kind: ProxyHeaders = lines.contains { $0.hasPrefix("Forwarded") } ? .forwarded : .xForwarded
+        let forwarding = Forwarding(headers, try TrustedProxies(["10.0.0.0/8"]), kind)
         #expect(forwarding.client?.text ?? "-" == client)
         #expect(forwarding.scheme ?? "-" == scheme)
         #expect(forwarding.host ?? "-" == host)
+    }
+
+    @Test func `only one kind of header counts, and a contradiction is refused`() throws {
+        let standard = HTTPHeader("Forwarded", "for=6.6.6.6;proto=http;host=evil.example")
+        let usual = [HTTPHeader("X-Forwarded-For", "1.2.3.4"), HTTPHeader("X-Forwarded-Proto", "https")]
+        func believed(_ headers: [HTTPHeader], _ kind: ProxyHeaders) throws -> (ConnectionRequest, Refusal?) {
+            let request = ConnectionRequest(target: "/")
+            request.client = try address("10.0.0.2")
+            request.headers = [HTTPHeader("Host", "inside")] + headers
+            return (request, request.believe(try TrustedProxies(["10.0.0.0/8"]), kind))
+        }
+        for (headers, kind, client, host) in [
+            ([standard], ProxyHeaders.xForwarded, "10.0.0.2", "inside"),
+            ([standard], .forwarded, "6.6.6.6", "evil.example"),
+            (usual, .xForwarded, "1.2.3.4", "inside"), (usual, .forwarded, "10.0.0.2", "inside"),
+        ] {
+            let (request, refusal) = try believed(headers, kind)
+            #expect(refusal == nil && request.client.text == client, "\(headers)")
+            #expect(request.headers.value("Host") == host, "\(headers)")
+        }
+        for kind in ProxyHeaders.allCases {
+            #expect(try believed(usual + [standard], kind).1?.code == "ambiguous-proxy")
+            let same = HTTPHeader("Forwarded", "for=1.2.3.4;proto=https")
+            #expect(try believed(usual + [same], kind).1 == nil)
+        }
     }
 
     @Test func `links point to a trusted proxy, and no other proxy is trusted`() throws {
