@@ -1,6 +1,7 @@
 // A server made from its configuration: it assembles the store, the service and the HTTP shell, and shuts them down.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 final class Server: Sendable {
@@ -12,6 +13,14 @@ final class Server: Sendable {
     private let environment: any ServerEnvironment
     private let configuration: ServerConfiguration
     private let gate: TokenGate
+    private let sweeps = Mutex(Sweeps())
+
+    /// When the tables were last swept, and the limit of a sweep at work.
+    private struct Sweeps: Sendable {
+        var last: Int64?
+        var limit: WorkLimit?
+        var isOver = false
+    }
 
     init(_ configuration: ServerConfiguration, _ environment: any ServerEnvironment = SystemServerEnvironment())
         throws(StartFailure)
@@ -57,6 +66,10 @@ final class Server: Sendable {
 
     /// Lets running requests end, and stops. Requests that still wait for the database by then are answered as busy.
     func stop() {
+        sweeps.withLock { sweeps in
+            sweeps.isOver = true
+            sweeps.limit?.cancel()
+        }
         http.stop(interrupt: store.interrupt)
         store.interrupt()
         watching?.stop(waitingSeconds: 1)
@@ -83,11 +96,33 @@ final class Server: Sendable {
         let limit = tombstoneDays.map { environment.now() - Int64($0) * 86_400_000 }
         do throws(StoreFailure) {
             try store.look()
+            _ = try store.mark()
             try store.purge(tombstonesBefore: limit)
         } catch {
             http.log.note(
                 "the tables could not be checked, or old data could not be removed: \(StartFailure(error).message)"
             )
+        }
+        if configuration.sweepHours > 0 { sweep() }
+    }
+
+    /// Looks for changes by other programs, if it is time.
+    private func sweep() {
+        let now = environment.now()
+        let limit = WorkLimit(seconds: configuration.sweepHours * 3600)
+        let isTime = sweeps.withLock { sweeps in
+            let isTime = sweeps.last.map { now - $0 >= Int64(configuration.sweepHours) * 3_600_000 } ?? true
+            if isTime { (sweeps.last, sweeps.limit) = (now, limit) }
+            return isTime && !sweeps.isOver
+        }
+        guard isTime else { return }
+        let result = WorkLimit.$current.withValue(limit) {
+            Result { () throws(StoreFailure) in try store.sweep() }
+        }
+        switch result {
+        case .success(let notes): for note in notes { http.log.note(note) }
+        case .failure where limit.stop == .unwanted: break
+        case .failure(let failure): http.log.note("the tables were not swept: \(StartFailure(failure).message)")
         }
     }
 
@@ -141,9 +176,10 @@ final class Server: Sendable {
 extension StartFailure {
     init(_ failure: StoreFailure) {
         switch failure {
-        case .busy(let reason): self.init(reason.text, hint: "Another program uses it")
+        case .busy(let reason):
+            self.init(reason.text, hint: [.busy, .locked].contains(reason.kind) ? "Another program uses it" : nil)
         case .refused(let refusal): self.init(refusal.message)
-        case .changed(let reason), .broken(let reason): self.init(reason.text)
+        case .changed(let reason), .replaced(let reason), .broken(let reason): self.init(reason.text)
         }
     }
 }

@@ -20,10 +20,10 @@ struct WatchingAnswers: RequestAnswering {
     func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
         switch request.pathSegments {
         case ["metrics"]: http.measures
-        case ["healthz"]: service.answer(request, url: url, notes)
+        case ["healthz"], ["readyz"]: service.answer(request, url: url, notes)
         default: TableAnswer.refusal(404, "There is no resource at this path", code: "not-found")
         }
     }
 
-    func place(of request: HTTPRequest) -> AnswerPlace { request.pathSegments == ["healthz"] ? .health : .here }
+    func place(of request: HTTPRequest) -> AnswerPlace { request.pathSegments == ["metrics"] ? .here : .health }
 }

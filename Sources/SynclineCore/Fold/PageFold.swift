@@ -8,7 +8,7 @@ package struct PageFold {
 
     func apply(_ page: PulledPage) throws(StateError) {
         var effect = PageEffect()
-        for row in page.rows { _ = try apply(row, in: page.table, isAudit: page.isAudit, &effect) }
+        for row in page.rows { _ = try apply(row, of: page, &effect) }
         for row in page.unreadable { _ = try state.list(row) }
         for digest in page.vanished { _ = try state.unlist(digest, of: page.table) }
         if let queryID = page.queryID, let cursor = page.cursor { try state.putCursor(page.table, queryID, cursor) }
@@ -20,7 +20,7 @@ package struct PageFold {
         var effect = PageEffect()
         var news = page
         news.rows.removeAll(keepingCapacity: true)
-        for row in page.rows where try apply(row, in: page.table, isAudit: page.isAudit, &effect) {
+        for row in page.rows where try apply(row, of: page, &effect) {
             news.rows.append(row)
         }
         news.unreadable = []
@@ -37,17 +37,18 @@ package struct PageFold {
     /// Returns whether it changed anything. An audit leaves rows that the app has changed, including those changed
     /// since the audit began.
     private func apply(
-        _ pulled: PulledRow, in table: String, isAudit: Bool, _ effect: inout PageEffect
+        _ pulled: PulledRow, of page: PulledPage, _ effect: inout PageEffect
     ) throws(StateError) -> Bool {
-        let key = state.rowKey(table, pulled.id)
+        let key = state.rowKey(page.table, pulled.id)
         let wasListed = try state.unlist(key)
         let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()
-        if isAudit && entry.pending != nil { return wasListed }
-        if var row = state.shared(pulled.row, of: table) {
+        if page.isAudit && entry.pending != nil { return wasListed }
+        if var row = state.shared(pulled.row, of: page.table) {
             // The server's spelling of the id applies once the server has answered.
             if state.ids == .ignoreCase { entry.spelling = pulled.id }
-            if entry.base?.isKnown(row) == true || entry.hasOvertaken(row) { return wasListed }
+            if entry.base?.isKnown(row) == true { return wasListed }
+            if entry.hasOvertaken(row), !page.readsAgain { return wasListed }
             entry.forgetOvertaken()
             // What the base has besides is as it was: a pull may have asked for some columns only.
             if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
@@ -97,6 +98,12 @@ package struct PageFold {
             try state.freeze(&entry, pending, operation, key, asConflictWith: nil, ancestor, .gone)
         }
     }
+}
+
+extension PulledPage {
+    /// Whether everything is read again because the server may have another history: an own write that replaced a state
+    /// may be lost.
+    fileprivate var readsAgain: Bool { cursor?.isAuditDue ?? false }
 }
 
 extension FrozenOperation {

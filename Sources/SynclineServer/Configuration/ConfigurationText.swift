@@ -12,6 +12,7 @@ extension ServerConfiguration {
             .init("limits", limits.value), .init("log", .string(log.rawValue)),
             .init("threads", .integer(Int64(threads))), .init("readers", .integer(Int64(readers))),
             .init("databaseConnections", .integer(Int64(databaseConnections))),
+            .init("sweepHours", .integer(Int64(sweepHours))),
         ]
         if !trustedProxies.texts.isEmpty {
             members.append(.init("trustedProxies", .array(trustedProxies.texts.map { .string($0) })))

@@ -74,7 +74,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies", "proxyHeaders",
+        "trustedProxies", "proxyHeaders", "sweepHours",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
@@ -91,6 +91,7 @@ extension ServerConfiguration {
         maxTop = try object.number("maxTop", in: 1...1_000_000) ?? maxTop
         log = try object.word("log", LogForm.self) ?? log
         tombstoneDays = try object.number("tombstoneDays", in: 1...100_000)
+        sweepHours = try object.number("sweepHours", in: 0...10_000) ?? sweepHours
         requestsPerSecond = try object.number("requestsPerSecond", in: 1...1_000_000)
         threads = try object.number("threads", in: 1...1024) ?? threads
         readers = try object.number("readers", in: 1...1024) ?? readers

@@ -23,6 +23,8 @@ struct ServerConfiguration: Hashable, Sendable {
     var log = LogForm.text
     /// The number of days for which tombstones are kept; nil for always.
     var tombstoneDays: Int?
+    /// The hours between two searches for changes by other programs; 0 for none.
+    var sweepHours = 24
     /// The number of requests per second from one address; nil for no limit.
     var requestsPerSecond: Int?
     /// Proxies whose headers about a request are trusted.
@@ -58,8 +60,8 @@ struct ServerConfiguration: Hashable, Sendable {
         var filterDepth = 100
         /// After this time, a read is given up.
         var readSeconds = 10
-        /// The number of reads that may wait.
-        var waitingReads = 200
+        /// The number of reads that may wait. They are also refused if they would wait for longer than `readSeconds`.
+        var waitingReads = 10_000
         var connections = 1024
         /// The number of columns that one request may add.
         var newColumns = 100

@@ -8,13 +8,15 @@ enum StoreFailure: Error, Hashable, Sendable {
     case refused(Refusal)
     /// A statement does not fit the tables: they were changed by hand. Another look at them solves or explains it.
     case changed(FailureReason)
+    /// The database is an older copy of the one that was known. A new epoch solves it.
+    case replaced(FailureReason)
     /// A defect, or a damaged database.
     case broken(FailureReason)
 
     /// Nil if only the request was at fault.
     var reason: FailureReason? {
         switch self {
-        case .busy(let reason), .changed(let reason), .broken(let reason): reason
+        case .busy(let reason), .changed(let reason), .replaced(let reason), .broken(let reason): reason
         case .refused: nil
         }
     }

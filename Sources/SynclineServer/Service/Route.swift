@@ -5,6 +5,8 @@ import SynclineWire
 
 enum Route: Hashable, Sendable {
     case health
+    /// Whether writes are possible, too.
+    case readiness
     case metrics
     case batch
     case events
@@ -15,8 +17,8 @@ enum Route: Hashable, Sendable {
 
     init(_ request: HTTPRequest, root: [String]) {
         let segments = request.pathSegments
-        if segments == ["healthz"] || segments == ["metrics"] || !segments.starts(with: root) {
-            self = segments == ["healthz"] ? .health : segments == ["metrics"] ? .metrics : .nowhere
+        if let own = Route.own[segments] ?? (segments.starts(with: root) ? nil : .nowhere) {
+            self = own
             return
         }
         let rest = segments.dropFirst(root.count)
@@ -32,10 +34,12 @@ enum Route: Hashable, Sendable {
         }
     }
 
+    private static let own: [[String]: Route] = [["healthz"]: .health, ["readyz"]: .readiness, ["metrics"]: .metrics]
+
     /// The methods that are allowed there.
     var methods: [String] {
         switch self {
-        case .health, .metrics, .changes: ["GET", "HEAD", "OPTIONS"]
+        case .health, .readiness, .metrics, .changes: ["GET", "HEAD", "OPTIONS"]
         case .events: ["GET", "OPTIONS"]
         case .batch: ["POST", "OPTIONS"]
         case .table: ["GET", "HEAD", "POST", "PATCH", "OPTIONS"]

@@ -43,7 +43,7 @@ struct TableService: Sendable {
         if AnswerPlace.writing.contains(request.method) { return .writes }
         switch Route(request, root: root) {
         case _ where request.method == "OPTIONS": return .here
-        case .health: return .health
+        case .health, .readiness: return .health
         case .row: return store.findsRowsAtOnce ? .here : .reads
         case .table, .changes: return .reads
         case .batch, .events, .metrics, .nowhere: return .here
@@ -69,7 +69,7 @@ struct TableService: Sendable {
         switch response.status {
         case 401: response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
         case 405: response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
-        case 503: response.headers.append(HTTPHeader("Retry-After", "1"))
+        case 503: response.headers.append(HTTPHeader("Retry-After", response.code == "read-only" ? "30" : "1"))
         default: break
         }
         return response
@@ -98,7 +98,7 @@ struct TableService: Sendable {
         }
         var request = request
         if request.method == "HEAD" { request.method = "GET" }
-        if route == .health { return try health() }
+        if route == .health || route == .readiness { return try health(ofWrites: route == .readiness) }
         let protocolVersion = try version(request)
         let caller = try caller(request)
         switch route {
@@ -111,7 +111,7 @@ struct TableService: Sendable {
         case .row(let name, let id):
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
             return try exchange(request, protocolVersion, visit, id: id, url)
-        case .nowhere, .health, .metrics, .events:
+        case .nowhere, .health, .readiness, .metrics, .events:
             throw .refused(Refusal(404, "not-found", "There is no resource at this path"))
         }
     }
@@ -131,11 +131,12 @@ struct TableService: Sendable {
         }
     }
 
-    private func health() throws(ServiceFailure) -> HTTPResponse {
+    private func health(ofWrites: Bool) throws(ServiceFailure) -> HTTPResponse {
         do throws(StoreFailure) {
-            try store.check()
+            try ofWrites ? store.checkWrites() : store.check()
         } catch {
             if let reason = error.reason { notes?.note(reason) }
+            if error.reason?.kind == .readOnly { throw .store(error) }
             throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
         }
         return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
@@ -201,7 +202,9 @@ enum ServiceFailure: Error {
     var refusal: Refusal {
         switch self {
         case .refused(let refusal), .store(.refused(let refusal)): refusal
-        case .store(.busy): Refusal(503, "busy", "The server is busy; try again")
+        case .store(.busy(let reason)) where reason.kind == .readOnly:
+            Refusal(503, "read-only", "The database takes no writes now; try again later")
+        case .store(.busy), .store(.replaced): Refusal(503, "busy", "The server is busy; try again")
         case .store(.changed), .store(.broken): Refusal(500, "internal", "The server failed")
         }
     }

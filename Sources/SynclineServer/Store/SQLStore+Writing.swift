@@ -48,7 +48,16 @@ extension SQLStore {
             do throws(AttemptFailure) {
                 return finish(jobs, try attempt(jobs, after: failure))
             } catch {
-                let reason = error.reason
+                var reason = error.reason
+                if case .replaced = reason, !isCareful {
+                    do throws(StoreFailure) {
+                        try beginEpoch()
+                        failure = reason
+                        continue
+                    } catch {
+                        reason = error
+                    }
+                }
                 if error.failsWholeGroup || isCareful && reason.isBusy {
                     return jobs.forEach { $0.finish(.failure(reason)) }
                 }
@@ -90,6 +99,7 @@ extension SQLStore {
         do throws(StoreFailure) {
             return try database.write { connection throws(StoreFailure) in
                 var grown: StoreCatalogue?
+                var after: DatabaseState?
                 let start = ContinuousClock.Instant.present
                 let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
                     () throws(StoreFailure) in
@@ -98,12 +108,14 @@ extension SQLStore {
                     stage = .writing
                     var results: [WriteProgress] = []
                     for job in jobs { results.append(try writer.write(job)) }
-                    grown = writer.catalogue
+                    try writer.finish()
+                    (grown, after) = (writer.catalogue, writer.after)
                     stage = .committing
                     return ((results, writer.hasEffect), writer.hasEffect)
                 }
                 written = results.reduce(0) { $0 + $1.outcomes.reduce(0) { $0 + $1.count } }
                 isKept = hasEffect
+                if let after, hasEffect { noteCommitted(after) }
                 if let grown { publish(grown) }
                 return results
             }

@@ -2,6 +2,7 @@
 // catalogue; every row is read together with the catalogue's number, so that a stale catalogue is noticed.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 final class SQLStore: TableStore {
@@ -11,6 +12,8 @@ final class SQLStore: TableStore {
     let limits: ServerConfiguration.Limits
     let queue = WriteQueue()
     let counts = StoreMeasures()
+    /// What is known to be committed.
+    let continuity = Mutex(Continuity())
     private let definitions: [TableDefinition]
     private let published: SharedReading<Published>
 
@@ -32,8 +35,7 @@ final class SQLStore: TableStore {
         self.definitions = definitions
         dialect = database.dialect
         let installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
-        let epoch = String(environment.newHexadecimal().suffix(16))
-        let built = try installer.install(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
+        let built = try installer.install(in: database, epoch: environment.newEpoch(), renewsEpoch: renewsEpoch)
         published = SharedReading(Published(built))
         for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
             Diagnostics.note(note)
@@ -41,6 +43,8 @@ final class SQLStore: TableStore {
     }
 
     func check() throws(StoreFailure) { try database.check() }
+
+    func checkWrites() throws(StoreFailure) { try database.checkWrites() }
 
     func interrupt() { database.interrupt() }
 
@@ -206,33 +210,39 @@ final class SQLStore: TableStore {
     }
 
     func mark() throws(StoreFailure) -> ChangeMark {
-        try database.read { connection throws(StoreFailure) in try mark(connection) }
+        try continuing { known throws(StoreFailure) in
+            try database.read { connection throws(StoreFailure) in try mark(connection, known) }
+        }
     }
 
-    private func mark(_ connection: any SQLConnection) throws(StoreFailure) -> ChangeMark {
-        guard let values = try connection.first(StateSQL.mark(dialect), count: 3) else {
-            throw .broken("the server's own table is missing")
-        }
-        if values[0].text != epoch { try refresh(connection) }
-        return ChangeMark(epoch: values[0].text, change: values[1].integer, purged: values[2].integer)
+    private func mark(_ connection: any SQLConnection, _ known: Continuity) throws(StoreFailure) -> ChangeMark {
+        let state = try connection.state(dialect)
+        try known.check(state)
+        if state.epoch != epoch { try refresh(connection) }
+        noteCommitted(state)
+        return state.mark
     }
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
-        try database.read { connection throws(StoreFailure) in
-            try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                // The mark and the rows are from one moment.
-                try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
-                    (try changes(plan, statements, connection, &number), true)
+        try continuing { known throws(StoreFailure) in
+            try database.read { connection throws(StoreFailure) in
+                try current(plan.table, connection) { statements, number throws(StoreFailure) in
+                    // The mark and the rows are from one moment.
+                    try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                        let mark = try mark(connection, known)
+                        return (try changes(plan, mark, statements, connection, &number), true)
+                    }
                 }
             }
         }
     }
 
     private func changes(
-        _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
+        _ plan: ChangePlan, _ mark: ChangeMark, _ statements: TableSQL, _ connection: any SQLConnection,
+        _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
-        var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: try mark(connection))
+        var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: mark)
         let filter = plan.filter?.asServersRead
         let work = FilterWork(within: WorkLimit.current)
         var wider = plan

@@ -6,6 +6,9 @@ final class StoreMeasures: Sendable {
     private let kept = Atomic(0)
     private let undone = Atomic(0)
     private let writes = Atomic(0)
+    private let sweeps = Atomic(0)
+    private let differences = Atomic(0)
+    private let epochs = Atomic(0)
     private let waited = Atomic<Int64>(0)
 
     /// Records that a transaction has the lock under which numbers are issued.
@@ -23,6 +26,14 @@ final class StoreMeasures: Sendable {
         writes.add(count, ordering: .relaxed)
     }
 
+    /// Records that a new epoch began because the database was an older copy.
+    func noteEpoch() { epochs.add(1, ordering: .relaxed) }
+
+    /// Records that a table was compared with what the server wrote.
+    func noteSweep(differs: Bool) {
+        if differs { differences.add(1, ordering: .relaxed) } else { sweeps.add(1, ordering: .relaxed) }
+    }
+
     /// - Parameter waiting: Requests whose writes wait for the running transaction.
     func list(waiting: Int, _ pools: [PoolUse]) -> [Measure] {
         let connections = pools.flatMap { pool in
@@ -36,6 +47,13 @@ final class StoreMeasures: Sendable {
                 "transactions_total", .counter, "Transactions that write, by outcome.", by: "outcome",
                 [("kept", kept.load(ordering: .relaxed)), ("undone", undone.load(ordering: .relaxed))]),
             Measure("writes_total", .counter, "Writes that were committed.", writes.load(ordering: .relaxed)),
+            Measure(
+                "swept_tables_total", .counter, "Tables that were compared with the server's writes, by outcome.",
+                by: "outcome",
+                [("same", sweeps.load(ordering: .relaxed)), ("changed", differences.load(ordering: .relaxed))]),
+            Measure(
+                "epochs_begun_total", .counter, "New epochs because the database was an older copy.",
+                epochs.load(ordering: .relaxed)),
             Measure("waiting_writes", .gauge, "Requests that wait for a transaction.", waiting),
             Measure(
                 "lock_wait_seconds_total", .counter, "Time that transactions waited for the order of changes.",

@@ -12,7 +12,11 @@ struct StoreTransaction {
     private(set) var catalogue: StoreCatalogue
     private(set) var hasEffect = false
     private var stamp: Stamp
+    /// The database's state once this is committed.
+    let after: DatabaseState
     private var allowance: WriteAllowance
+    /// What the writes change in the digests of the tables, by their names in the database.
+    private var digests: [String: TableDigest] = [:]
     /// The bytes of rows that the job has read and written.
     private var work = 0
     /// A job with more work continues in another transaction, so that others need not wait for it.
@@ -29,9 +33,16 @@ struct StoreTransaction {
     ) throws(StoreFailure) {
         (self.store, self.connection, isCareful) = (store, connection, failure != nil)
         let statement = StateSQL.stamp(count, now: store.environment.now(), store.dialect)
-        guard let values = try connection.first(statement, count: 3) else {
+        guard let values = try connection.first(statement, count: 5) else {
             throw .broken("the server's own table is missing")
         }
+        var state = DatabaseState(
+            epoch: values[3].text, change: values[0].integer - Int64(count),
+            origin: DatabaseState.Origin(rawValue: values[4].integer) ?? .other)
+        // Everything that is known was committed before this transaction got its turn.
+        try store.continuity.withLock { $0 }.check(state)
+        state.change = values[0].integer
+        after = state
         stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
         let looks = if case .changed? = failure { true } else { false }
         if looks || values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
@@ -102,7 +113,10 @@ struct StoreTransaction {
         if case .insert = write.kind, schema.isOwn,
             let outcome = try insertNew(prepared.ready(for: schema, on: nil, mayBegin: mayBegin), statements)
         {
-            if !outcome.isRefused { try remember(outcome, of: write) }
+            if !outcome.isRefused {
+                note(nil, outcome, schema)
+                try remember(outcome, of: write)
+            }
             return outcome
         }
         let existing = try row(write.id, statements)
@@ -128,8 +142,22 @@ struct StoreTransaction {
         try apply(outcome, grown)
         // A foreign table may change the row when it stores it.
         if !schema.isOwn, let row = try row(write.id, grown) { outcome = outcome.with(row) }
+        note(existing, outcome, grown.schema)
         try remember(outcome, of: write)
         return outcome
+    }
+
+    private mutating func note(_ existing: TableRow?, _ outcome: WriteOutcome, _ schema: TableSchema) {
+        let table = schema.definition.source
+        digests[table, default: TableDigest()].remove(existing, schema)
+        if case .done(_, let row) = outcome { digests[table, default: TableDigest()].add(row, schema) }
+    }
+
+    /// Must be called after the last write.
+    func finish() throws(StoreFailure) {
+        for (table, digest) in digests.sorted(by: { $0.key < $1.key }) where !digest.isEmpty {
+            try connection.run(StateSQL.add(digest, to: table, dialect))
+        }
     }
 
     /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not

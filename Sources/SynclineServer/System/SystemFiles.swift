@@ -31,6 +31,12 @@ enum SystemFiles {
         return bytes
     }
 
+    /// Creates a file that only its owner can read, if there is none.
+    static func createPrivate(_ path: String) {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 { close(file) }
+    }
+
     /// Identifies the file at a path, so that a replacement is noticed; nil if there is none.
     static func stamp(_ path: String) -> FileStamp? {
         var status = stat()

@@ -21,6 +21,8 @@ final class TableSchema: Sendable {
     let idKind: IDKind
     /// Columns that the database compares differently from the engine.
     let opaque: Set<String>
+    /// Seeds for the hashes of the columns' values.
+    let nameHashes: [UInt64]
     private let places: [String: Int]
     /// The same, by names in lower case.
     private let lowerPlaces: [String: Int]
@@ -36,6 +38,7 @@ final class TableSchema: Sendable {
         self.columns = columns
         self.systemColumns = systemColumns
         shape = RowShape(columns.map(\.name))
+        nameHashes = columns.map { hash64(of: $0.name) }
         emptyRow = Row(shape, columns.map { _ in .null })
         places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { $1 }
         lowerPlaces = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }

@@ -119,34 +119,3 @@ struct StartTests {
         withExtendedLifetime((keeper, readerStore, writerStore)) {}
     }
 }
-
-@Suite struct FormatTests {
-    @Test(arguments: TestBackend.available)
-    func `a store of the first format keeps its tombstones`(_ backend: TestBackend) throws {
-        let (database, keeper) = try backend.database()
-        let settings = try configuration(#"{"tables":{"t":{"softDelete":false}}}"#)
-        let environment = StillEnvironment()
-        func open() throws -> TableService {
-            try TableService(settings, try SQLStore(database, settings.tables, environment), environment)
-        }
-        _ = try open()
-        let (big, text) = backend == .sqlite ? ("INTEGER", "TEXT") : ("bigint", "text")
-        try database.carryOut([
-            #"DROP TABLE "syncline_tombstones""#,
-            """
-            CREATE TABLE "syncline_tombstones" ("table" \(text) NOT NULL, "id" \(text) NOT NULL, "owner" \(text), \
-            "change" \(big) NOT NULL, "time" \(big) NOT NULL, PRIMARY KEY ("table", "id"))
-            """,
-            #"CREATE INDEX "syncline_tombstones_change" ON "syncline_tombstones" ("table", "change")"#,
-            #"UPDATE "syncline_state" SET "format" = 1, "change" = "change" + 1, "time" = "time" + 1"#,
-            """
-            INSERT INTO "syncline_tombstones" ("table", "id", "change", "time") \
-            SELECT 't', 'gone', "change", "time" FROM "syncline_state"
-            """,
-        ])
-        let request = try #require(HTTPRequest("GET", target: "/tables/t/changes?since="))
-        let answer = try open().answer(request, url: "")
-        #expect(answer.ids == ["gone"], "\(answer.text)")
-        withExtendedLifetime(keeper) {}
-    }
-}

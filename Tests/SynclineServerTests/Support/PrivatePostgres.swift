@@ -59,7 +59,7 @@ final class PrivatePostgres: Sendable {
         }
     }
 
-    private static var programs: String? {
+    static var programs: String? {
         let places =
             (10...20).reversed().map { "/usr/lib/postgresql/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin"]
         return places.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
@@ -94,11 +94,11 @@ final class PrivatePostgres: Sendable {
         guard try shell(script) == 0 else { throw CocoaError(.fileNoSuchFile) }
     }
 
-    /// The name of a new, empty database.
-    func newDatabase() throws -> String {
+    /// The name of a new database, empty or like another one, which must have no connections.
+    func newDatabase(template: String = "template0") throws -> String {
         let name = "test\(databases.add(1, ordering: .relaxed).newValue)"
         let programs = PrivatePostgres.programs ?? ""
-        guard try shell("\(programs)/createdb -h \(folder) -U tester -T template0 -l C \(name)") == 0 else {
+        guard try shell("\(programs)/createdb -h \(folder) -U tester -T \(template) -l C \(name)") == 0 else {
             throw CocoaError(.fileNoSuchFile)
         }
         return name

@@ -40,11 +40,13 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     deinit { drain() }
 
     /// Lends a connection. A connection for which `isGood` is false, before or afterwards, is closed.
+    /// - Parameter time: How long to wait, if not as long as usual.
     func withConnection<Result>(
-        isGood: (Connection) -> Bool = { _ in true }, _ body: (Connection) throws(StoreFailure) -> Result
+        waiting time: Duration? = nil, isGood: (Connection) -> Bool = { _ in true },
+        _ body: (Connection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
         waiting.add(1, ordering: .relaxed)
-        let isFree = free.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
+        let isFree = free.wait(timeout: .now() + .milliseconds(Int((time ?? timeout).milliseconds))) == .success
         waiting.subtract(1, ordering: .relaxed)
         guard isFree else {
             throw .busy(

@@ -25,6 +25,8 @@ protocol TableStore: Sendable {
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure)
     /// Throws the reason why the store can't be read. It needs nothing that requests wait for, and gives up soon.
     func check() throws(StoreFailure)
+    /// The same for writing.
+    func checkWrites() throws(StoreFailure)
     /// Interrupts waits for the database.
     func interrupt()
     func close()

@@ -65,7 +65,11 @@ final class PostgresConnection: SQLConnection {
             return false
         }
         var question = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        return poll(&question, 1, 0) == 0 || PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+        // After a notice, its end may follow.
+        while poll(&question, 1, 0) != 0 {
+            guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { return false }
+        }
+        return true
     }
 
     /// Whether the database, or something in between, closed it.

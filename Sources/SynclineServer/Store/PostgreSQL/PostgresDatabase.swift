@@ -58,11 +58,17 @@ final class PostgresDatabase: SQLDatabase {
 
     func check() throws(StoreFailure) { try watch.check() }
 
+    func checkWrites() throws(StoreFailure) {
+        try watch.check()
+        if watch.isReadOnly { throw .busy(FailureReason(.readOnly, "PostgreSQL is a standby, or read-only")) }
+    }
+
     func interrupt() { interruption.cut() }
 
     func close() {
         writers.drain()
         readers.drain()
+        watch.drain()
     }
 
     var pools: [PoolUse] { [writers.use("writers"), readers.use("readers")] }
@@ -71,6 +77,8 @@ final class PostgresDatabase: SQLDatabase {
 /// Checks whether the database answers, on a connection that nothing else waits for.
 final class PostgresWatch: Sendable {
     private let pulse = Mutex(Pulse())
+    /// Whether the last check found that nothing can be written.
+    private let readOnly = Atomic(false)
     private let pool: ConnectionPool<PostgresConnection>
 
     init(_ url: String, _ interruption: Interruption) {
@@ -83,6 +91,10 @@ final class PostgresWatch: Sendable {
     }
 
     static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL does not respond"))
+
+    func drain() { pool.drain() }
+
+    var isReadOnly: Bool { readOnly.load(ordering: .relaxed) }
 
     /// Whether waiting for the database makes sense. If there are doubts, it is checked, unless a check is running.
     func isAnswering(doubts: Bool) -> Bool {
@@ -112,7 +124,9 @@ final class PostgresWatch: Sendable {
         var failure: StoreFailure?
         do throws(StoreFailure) {
             try pool.withConnection(isGood: { $0.isGood }) { connection throws(StoreFailure) in
-                try connection.run(StateSQL.mark(.postgres))
+                try connection.run(StateSQL.state(.postgres))
+                let found = try connection.first(StateSQL.isReadOnly, count: 1)
+                readOnly.store(found != nil, ordering: .relaxed)
             }
         } catch {
             failure = error

@@ -40,6 +40,8 @@ protocol SQLDatabase: Sendable {
     func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
     /// Throws the reason why the store can't be read. It needs no connection that requests wait for, and gives up soon.
     func check() throws(StoreFailure)
+    /// Throws the reason why nothing can be written. It waits for no writer.
+    func checkWrites() throws(StoreFailure)
     /// Interrupts all current and later waits for the database.
     func interrupt()
     func close()

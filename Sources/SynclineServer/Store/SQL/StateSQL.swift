@@ -4,10 +4,12 @@
 import SynclineCore
 
 enum StateSQL {
-    /// A server refuses a database with a later format.
-    static let format: Int64 = 2
+    /// A server refuses a database with another format.
+    static let format: Int64 = 3
 
-    static let tables = ["syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations"]
+    static let tables = [
+        "syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations", "syncline_digests",
+    ]
 
     static func create(_ dialect: SQLDialect) -> [String] {
         let (big, text) = (dialect.bigInteger, dialect.type(.string))
@@ -15,7 +17,7 @@ enum StateSQL {
             """
             CREATE TABLE IF NOT EXISTS "syncline_state" ("one" \(big) NOT NULL PRIMARY KEY CHECK ("one" = 1), \
             "format" \(big) NOT NULL, "epoch" \(text) NOT NULL, "change" \(big) NOT NULL, "time" \(big) NOT NULL, \
-            "schema" \(big) NOT NULL, "purged" \(big) NOT NULL)
+            "schema" \(big) NOT NULL, "purged" \(big) NOT NULL, "origin" \(text) NOT NULL)
             """,
             """
             CREATE TABLE IF NOT EXISTS "syncline_columns" ("place" \(big) NOT NULL PRIMARY KEY, \
@@ -37,22 +39,12 @@ enum StateSQL {
             """
             CREATE INDEX IF NOT EXISTS "syncline_operations_time" ON "syncline_operations" ("time")
             """,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_digests" ("table" \(text) NOT NULL PRIMARY KEY, \
+            "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL)
+            """,
         ]
     }
-
-    /// The first format did not distinguish users who deleted rows with the same id.
-    static let setAsideTombstones = [
-        #"DROP INDEX "syncline_tombstones_change""#,
-        #"ALTER TABLE "syncline_tombstones" RENAME TO "syncline_tombstones_before""#,
-    ]
-    static let bringTombstones = [
-        """
-        INSERT INTO "syncline_tombstones" ("table", "id", "owner", "change", "time") \
-        SELECT "table", "id", coalesce("owner", ''), "change", "time" FROM "syncline_tombstones_before"
-        """,
-        #"DROP TABLE "syncline_tombstones_before""#,
-        #"UPDATE "syncline_state" SET "format" = \#(format)"#,
-    ]
 
     /// Joins the queue of writers.
     static let line = #"UPDATE "syncline_state" SET "change" = "change""#
@@ -62,7 +54,7 @@ enum StateSQL {
             dialect,
             """
             INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
-            \(.integer(firstChange(of: epoch))), 0, 0, 0) ON CONFLICT DO NOTHING
+            \(.integer(firstChange(of: epoch))), 0, 0, 0, \(origin(dialect))) ON CONFLICT DO NOTHING
             """)
     }
 
@@ -81,8 +73,28 @@ enum StateSQL {
             dialect,
             """
             UPDATE "syncline_state" SET "schema" = "schema" + 1048576, \
-            "change" = "change" + \(.integer(changesOfAnEpoch)), "epoch" = \(.text(epoch))
+            "change" = "change" + \(.integer(changesOfAnEpoch)), "epoch" = \(.text(epoch)), \
+            "origin" = \(origin(dialect))
             """)
+    }
+
+    /// Which history of which database this is: a promoted standby continues on another timeline, and a copy is in
+    /// another database. A standby has no timeline of its own, and an SQLite file no origin. Until the first
+    /// checkpoint after a promotion, the new timeline is that of the end of recovery.
+    private static func origin(_ dialect: SQLDialect) -> String {
+        if dialect == .sqlite { return "''" }
+        return """
+            CASE WHEN pg_is_in_recovery() THEN '' ELSE (SELECT s.system_identifier || '.' || d.oid || '.' \
+            || greatest(c.timeline_id, r.min_recovery_end_timeline) \
+            FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r, pg_database d \
+            WHERE d.datname = current_database()) END
+            """
+    }
+
+    /// The raw value of an `Origin`.
+    private static func comparedOrigin(_ dialect: SQLDialect) -> String {
+        let isSame = #"CASE WHEN "origin" = \#(origin(dialect)) THEN 1 ELSE 0 END"#
+        return dialect == .sqlite ? isSame : "CASE WHEN pg_is_in_recovery() THEN 2 ELSE \(isSame) END"
     }
 
     /// Takes the next change numbers and a time that is later than every earlier one: two transactions never share a
@@ -93,13 +105,24 @@ enum StateSQL {
             dialect,
             """
             UPDATE "syncline_state" SET "change" = "change" + \(.integer(Int64(count))), \
-            "time" = \(dialect.larger)("time" + 1, \(.integer(now))) RETURNING "change", "time", "schema"
+            "time" = \(dialect.larger)("time" + 1, \(.integer(now))) \
+            RETURNING "change", "time", "schema", "epoch", \(comparedOrigin(dialect))
             """)
     }
 
-    static func mark(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "epoch", "change", "purged", "format" FROM "syncline_state""#)
+    /// The columns of a `DatabaseState`.
+    static func state(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect, #"SELECT "epoch", "change", "purged", \#(comparedOrigin(dialect)) FROM "syncline_state""#)
     }
+
+    static func formatNumber(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "format" FROM "syncline_state""#)
+    }
+
+    /// Returns a row if the database is read-only.
+    static let isReadOnly = SQLStatement(
+        .postgres, "SELECT 1 WHERE current_setting('transaction_read_only') = 'on'")
 
     // MARK: Columns
 
@@ -190,6 +213,39 @@ enum StateSQL {
     static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect, #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#)
+    }
+
+    // MARK: Digests
+
+    /// A digest's columns, and whether it was ever computed from the rows.
+    static func digest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect, #"SELECT "rows", "hash", "isKnown" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
+    }
+
+    /// Begins to count a table's writes.
+    static func beginDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            #"INSERT INTO "syncline_digests" VALUES (\#(.text(table)), 0, 0, 0) ON CONFLICT ("table") DO NOTHING"#)
+    }
+
+    static func forgetDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
+    }
+
+    /// Adds to a digest. The difference of the union and the intersection of two sets of bits is their exclusive or.
+    static func add(
+        _ digest: TableDigest, to table: String, isKnown: Bool = false, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
+        return SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_digests" SET "rows" = "rows" + \(.integer(digest.rows)), \
+            "hash" = ("hash" | \(hash)) - ("hash" & \(hash))\(isKnown ? #", "isKnown" = 1"# : "") \
+            WHERE "table" = \(.text(table))
+            """)
     }
 
     // MARK: Operations

@@ -73,6 +73,23 @@ final class TableSQL: Sendable {
         return statement
     }
 
+    /// The rows after an id that are not deleted, in the order of ids, as many as a sweep reads at a time.
+    func sweep(after id: String?) -> SQLStatement {
+        var conditions: [SQLText] = []
+        if schema.systemColumns.contains(.deleted) {
+            conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
+        }
+        if let id { conditions.append("\(name(.id)) > \(untyped: .text(id))") }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(name(.id)) \
+            LIMIT \(String(TableSQL.sweepPortion))
+            """)
+    }
+
+    static let sweepPortion = 1000
+
     func count(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
         SQLStatement(dialect, "SELECT count(*) FROM \(table)\(TableSQL.where(conditions(plan, filter)))")
     }

@@ -11,6 +11,8 @@ final class SQLiteConnection: SQLConnection {
     private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
     /// The limit for its work; nil for no limit.
     var limit: WorkLimit?
+    /// How long a statement waits for a lock of another process.
+    static let lockMilliseconds: Int32 = 10_000
     /// Clients' filters can create any number of different statements.
     private static let statementLimit = 200
 
@@ -27,7 +29,7 @@ final class SQLiteConnection: SQLConnection {
             throw .broken(FailureReason(kind, "the database \(path) can't be opened: \(reason)"))
         }
         handle = opened
-        sqlite3_busy_timeout(handle, 10_000)
+        sqlite3_busy_timeout(handle, SQLiteConnection.lockMilliseconds)
         // A name in double quotes that is not a column is an error, never a string.
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         // A few thousand steps take some tens of microseconds.
@@ -160,6 +162,7 @@ final class SQLiteConnection: SQLConnection {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy(FailureReason(kind, "the database is locked: \(reason)"))
         case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .refused(.constraint)
         case SQLITE_TOOBIG: return .refused(.valueTooLarge)
+        case SQLITE_READONLY: return .busy(FailureReason(kind, "the database is read-only: \(reason)"))
         case SQLITE_FULL: return .busy(FailureReason(kind, "the disk is full"))
         default: return .broken(FailureReason(kind, "\(reason) (SQLite code \(code))"))
         }

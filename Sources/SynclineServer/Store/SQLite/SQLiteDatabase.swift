@@ -15,6 +15,8 @@ final class SQLiteDatabase: SQLDatabase {
 
     init(path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         _ = SQLiteDatabase.isTuned
+        // The files beside it get the same permissions.
+        SystemFiles.createPrivate(path)
         // Creates the file at once and checks that it is a database.
         _ = try SQLiteDatabase.writer(path)
         // A caller that waits for the writer waits for a large batch, or for the writers of another process.
@@ -62,7 +64,21 @@ final class SQLiteDatabase: SQLDatabase {
     }
 
     func check() throws(StoreFailure) {
-        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.mark(.sqlite)) }
+        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.state(.sqlite)) }
+    }
+
+    func checkWrites() throws(StoreFailure) {
+        try check()
+        do throws(StoreFailure) {
+            try writer.withConnection(waiting: .zero) { connection throws(StoreFailure) in
+                try connection.execute("PRAGMA busy_timeout = 0")
+                defer { _ = try? connection.execute("PRAGMA busy_timeout = \(SQLiteConnection.lockMilliseconds)") }
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in ((), false) }
+            }
+        } catch {
+            // The writer is in use, in this process or in another one.
+            guard case .busy(let reason) = error, [.busy, .locked].contains(reason.kind) else { throw error }
+        }
     }
 
     /// An SQLite statement never waits for another machine.

@@ -49,6 +49,7 @@ extension SchemaInstaller {
             let (table, name) = (SQLDialect.quoted(definition.source), SQLDialect.quoted(column))
             try connection.execute("ALTER TABLE \(table) DROP COLUMN \(name)")
             try connection.run(StateSQL.remove(column: column, of: definition.name, dialect))
+            try connection.run(StateSQL.forgetDigest(of: definition.source, dialect))
             return ((), true)
         }
     }

@@ -31,14 +31,14 @@ struct SchemaInstaller {
                 }
             }
             return try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                (try installServedTables(connection, epoch: renewsEpoch ? epoch : nil), true)
+                (try installServedTables(connection, epoch: epoch, renewsEpoch: renewsEpoch), true)
             }
         }
     }
 
     /// The tables, if none of them lacks anything.
     private func whole(_ connection: any SQLConnection) throws(StoreFailure) -> StoreCatalogue? {
-        guard try format(connection) == StateSQL.format else { return nil }
+        guard try format(connection) == StateSQL.format, try olderCopy(connection) == nil else { return nil }
         let catalogue = try SchemaInstaller.catalogue(connection, definitions, dialect)
         for definition in definitions where try missingPart(definition, catalogue, connection) != .nothing {
             return nil
@@ -49,33 +49,39 @@ struct SchemaInstaller {
     /// The format of the server's own tables; nil if they do not exist.
     private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
         for table in StateSQL.tables where try connection.columns(of: table).isEmpty { return nil }
-        guard let format = try connection.first(StateSQL.mark(dialect), count: 4)?[3].integer else { return nil }
-        if format > StateSQL.format {
-            throw .refused(
-                Refusal(500, "store-newer", "the store was made by a newer syncline-server; use that version"))
+        guard let format = try connection.first(StateSQL.formatNumber(dialect), count: 1)?[0].integer else {
+            return nil
+        }
+        if format != StateSQL.format {
+            let (code, word) = format > StateSQL.format ? ("store-newer", "a newer") : ("store-older", "an older")
+            throw SchemaInstaller.refusal(code, "the store was made by \(word) syncline-server; use that version")
         }
         return format
+    }
+
+    /// The reason why the database is an older copy; nil if it is not.
+    private func olderCopy(_ connection: any SQLConnection) throws(StoreFailure) -> String? {
+        guard case .older(let reason) = Continuity().judge(try connection.state(dialect)) else { return nil }
+        return reason
     }
 
     private func installOwnTables(_ connection: any SQLConnection, epoch: String) throws(StoreFailure) {
         // Two processes that start at the same time do this one after the other.
         if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
-        let old = try format(connection)
-        if old == StateSQL.format { return }
-        // Writers take this row before anything else, and code that changes a table must do so, too: otherwise each
-        // could wait for the other.
-        if old != nil { try connection.execute(StateSQL.line) }
-        if old == 1 { for text in StateSQL.setAsideTombstones { try connection.execute(text) } }
+        if try format(connection) == StateSQL.format { return }
         for text in StateSQL.create(dialect) { try connection.execute(text) }
-        if old == 1 { for text in StateSQL.bringTombstones { try connection.execute(text) } }
         try connection.run(StateSQL.begin(epoch: epoch, dialect))
     }
 
     private func installServedTables(
-        _ connection: any SQLConnection, epoch: String?
+        _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
     ) throws(StoreFailure) -> StoreCatalogue {
+        // Writers take this row before anything else, and code that changes a table must do so, too: otherwise each
+        // could wait for the other.
         try connection.execute(StateSQL.line)
-        if let epoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+        let reason = try olderCopy(connection)
+        if renewsEpoch || reason != nil { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+        if let reason { Diagnostics.note(Continuity.note(reason)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
         for definition in definitions { try install(definition, known, connection) }
         return try SchemaInstaller.served(SchemaInstaller.catalogue(connection, definitions, dialect))

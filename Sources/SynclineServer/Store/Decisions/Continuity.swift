@@ -1,0 +1,67 @@
+// Decides whether a database is still the one that a server knew, or an older copy of it: a standby that was promoted
+// before it had received everything, or a backup. Such a copy would issue numbers again that clients have seen.
+
+import SynclineWire
+
+/// What a database says about itself.
+struct DatabaseState: Hashable, Sendable {
+    /// How the database compares with the one in which the epoch began.
+    enum Origin: Int64, Sendable {
+        /// Another database, or one with another history.
+        case other = 0
+        case same = 1
+        /// A standby, which follows a database and may lack its latest changes.
+        case standby = 2
+    }
+
+    var epoch: String
+    var change: Int64
+    var purged: Int64 = 0
+    var origin: Origin
+
+    var mark: ChangeMark { ChangeMark(epoch: epoch, change: change, purged: purged) }
+}
+
+/// The latest change that is known to be committed.
+struct Continuity: Hashable, Sendable {
+    enum Verdict: Hashable, Sendable {
+        case continues
+        /// A new epoch must begin; the reason is a sentence.
+        case older(String)
+        /// A standby that lacks changes which were committed.
+        case lagging
+    }
+
+    private var epoch = ""
+    private var change: Int64 = 0
+
+    mutating func note(_ state: DatabaseState) {
+        change = state.epoch == epoch ? max(change, state.change) : state.change
+        epoch = state.epoch
+    }
+
+    /// Judges a state that was read after everything that is known here was committed.
+    func judge(_ state: DatabaseState) -> Verdict {
+        let lacksChanges = state.epoch == epoch && state.change < change
+        switch state.origin {
+        case .standby: return lacksChanges ? .lagging : .continues
+        case .other: return .older("it was promoted, restored or copied since its epoch began")
+        case .same where lacksChanges:
+            return .older("its latest change is \(state.change), but \(change) was committed before")
+        case .same: return .continues
+        }
+    }
+
+    /// What an operator is told about a new epoch.
+    static func note(_ reason: String) -> String {
+        "the database is an older copy, so a new epoch began and clients read everything again: \(reason)"
+    }
+
+    func check(_ state: DatabaseState) throws(StoreFailure) {
+        switch judge(state) {
+        case .continues: return
+        case .older(let reason): throw .replaced(FailureReason(.other, "the database is an older copy: \(reason)"))
+        case .lagging: throw .busy(FailureReason(.readOnly, "the standby has not received all changes yet"))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// The digest of a table's rows: their number, and the exclusive or of a hash of each. Every write changes it, and a sweep
+// computes it from the rows, so that a difference shows writes by other programs. Deleted rows are not part of it: they
+// may be purged at any time.
+
+import SynclineCore
+import SynclineGround
+import SynclineWire
+
+struct TableDigest: Hashable, Sendable {
+    private(set) var rows: Int64 = 0
+    private(set) var hash: UInt64 = 0
+
+    init(rows: Int64 = 0, hash: UInt64 = 0) { (self.rows, self.hash) = (rows, hash) }
+
+    var isEmpty: Bool { self == TableDigest() }
+
+    mutating func add(_ row: TableRow?, _ schema: TableSchema) { count(row, schema, 1) }
+    mutating func remove(_ row: TableRow?, _ schema: TableSchema) { count(row, schema, -1) }
+
+    private mutating func count(_ row: TableRow?, _ schema: TableSchema, _ number: Int64) {
+        guard let row, !row.isDeleted else { return }
+        rows += number
+        hash ^= schema.hash(row)
+    }
+
+    /// What must be added to another digest to get this one.
+    func difference(from other: TableDigest) -> TableDigest {
+        TableDigest(rows: rows - other.rows, hash: hash ^ other.hash)
+    }
+}
+
+extension TableSchema {
+    /// A hash of the row's id, version and values. Null has none, so it stays the same when the table gets a column.
+    fileprivate func hash(_ row: TableRow) -> UInt64 {
+        var sum: UInt64 = 0
+        row.columns.withView { view in
+            var reader = ByteReader(view.bytes)
+            for place in columns.indices {
+                let start = reader.offset
+                guard let value = try? reader.value() else { return }
+                if value.isNull { continue }
+                // PostgreSQL does not store the sign of zero.
+                if case .double(0) = value {
+                    sum &+= nameHashes[place]
+                } else {
+                    sum &+= hash64(
+                        UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset]), seed: nameHashes[place])
+                }
+            }
+        }
+        return Array((row.id + "\0" + row.version).utf8).withBytes { hash64($0, seed: sum) }
+    }
+}

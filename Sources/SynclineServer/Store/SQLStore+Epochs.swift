@@ -1,0 +1,59 @@
+// New epochs: if the database turns out to be an older copy, clients must read everything again, and the numbers
+// continue far above those that may have been issued.
+
+import SynclineCore
+import SynclineGround
+import SynclineWire
+
+extension SQLStore {
+    /// Reads; if the database turns out to be an older copy, begins a new epoch and reads again. The body gets what was
+    /// known before it began.
+    func continuing<Result>(
+        _ read: (Continuity) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        do throws(StoreFailure) {
+            return try read(continuity.withLock { $0 })
+        } catch {
+            guard case .replaced = error else { throw error }
+            try beginEpoch()
+            return try read(continuity.withLock { $0 })
+        }
+    }
+
+    /// Begins a new epoch, unless another process has done so.
+    func beginEpoch() throws(StoreFailure) {
+        let epoch = environment.newEpoch()
+        try database.write { connection throws(StoreFailure) in
+            let reason = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                try connection.execute(StateSQL.line)
+                let state = try connection.state(dialect)
+                guard case .older(let reason) = continuity.withLock({ $0.judge(state) }) else { return ("", false) }
+                try connection.run(StateSQL.renew(epoch: epoch, dialect))
+                return (reason, true)
+            }
+            if !reason.isEmpty {
+                counts.noteEpoch()
+                Diagnostics.note(Continuity.note(reason))
+            }
+            try refresh(connection)
+        }
+    }
+
+    func noteCommitted(_ state: DatabaseState) { continuity.withLock { $0.note(state) } }
+}
+
+extension SQLConnection {
+    /// The database's state now.
+    func state(_ dialect: SQLDialect) throws(StoreFailure) -> DatabaseState {
+        guard let values = try first(StateSQL.state(dialect), count: 4) else {
+            throw .broken("the server's own table is missing")
+        }
+        return DatabaseState(
+            epoch: values[0].text, change: values[1].integer, purged: values[2].integer,
+            origin: DatabaseState.Origin(rawValue: values[3].integer) ?? .other)
+    }
+}
+
+extension ServerEnvironment {
+    func newEpoch() -> String { String(newHexadecimal().suffix(16)) }
+}

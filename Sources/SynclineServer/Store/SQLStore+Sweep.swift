@@ -1,0 +1,87 @@
+// The sweep: it computes the digest of each table from its rows and compares it with the one that the server's writes
+// have made. Another program that writes to a table without a number changes what lists show, but not what clients read
+// by cursor.
+
+import SynclineCore
+import SynclineGround
+import SynclineWire
+
+extension SQLStore {
+    /// What a sweep found in a table.
+    private struct Finding {
+        var known: TableDigest
+        var isKnown: Bool
+        var found = TableDigest()
+    }
+
+    /// Compares every table. Returns what to tell the operator; a difference is told once.
+    func sweep() throws(StoreFailure) -> [String] {
+        try look()
+        var notes: [String] = []
+        for table in currentCatalogue.tables.keys.sorted() {
+            guard let statements = currentCatalogue.tables[table] else { continue }
+            let source = statements.schema.definition.source
+            try beginDigest(of: source)
+            guard let finding = try find(statements, source) else { continue }
+            let difference = finding.found.difference(from: finding.known)
+            if finding.isKnown {
+                counts.noteSweep(differs: !difference.isEmpty)
+                if !difference.isEmpty { notes.append(SQLStore.note(table, difference)) }
+            }
+            if finding.isKnown && difference.isEmpty { continue }
+            try database.write { connection throws(StoreFailure) in
+                try connection.run(StateSQL.add(difference, to: source, isKnown: true, dialect))
+            }
+        }
+        return notes
+    }
+
+    private func beginDigest(of source: String) throws(StoreFailure) {
+        try database.write { connection throws(StoreFailure) in
+            if try connection.first(StateSQL.digest(of: source, dialect), count: 3) != nil { return }
+            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                // A writer that is at work has not counted its writes yet.
+                try connection.execute(StateSQL.line)
+                try connection.run(StateSQL.beginDigest(of: source, dialect))
+                return ((), true)
+            }
+        }
+    }
+
+    /// Reads the known digest and the rows as of one moment; nil if the table has got other columns meanwhile.
+    private func find(_ statements: TableSQL, _ source: String) throws(StoreFailure) -> Finding? {
+        let number = currentCatalogue.number
+        return try database.read { connection throws(StoreFailure) in
+            try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                let schema = try connection.first(StateSQL.schema(dialect), count: 1)
+                let values = try connection.first(StateSQL.digest(of: source, dialect), count: 3)
+                guard let values, let schema, schema[0].integer <= number else { return (nil, true) }
+                var finding = Finding(
+                    known: TableDigest(rows: values[0].integer, hash: UInt64(bitPattern: values[1].integer)),
+                    isKnown: values[2].integer != 0)
+                var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
+                while count == TableSQL.sweepPortion {
+                    count = 0
+                    try connection.run(statements.sweep(after: last)) { values in
+                        let row = statements.row(values).row
+                        finding.found.add(row, statements.schema)
+                        (last, count) = (row.id, count + 1)
+                        return true
+                    }
+                    try WorkLimit.current?.check()
+                }
+                return (finding, true)
+            }
+        }
+    }
+
+    private static func note(_ table: String, _ difference: TableDigest) -> String {
+        let rows = difference.rows
+        let what =
+            rows == 0
+            ? "the content of its rows is another one"
+            : "it has \(abs(rows)) rows \(rows > 0 ? "more" : "fewer") than the server wrote"
+        return "table \(table) was changed by another program, which clients that read by cursor do not see: \(what); "
+            + "see the page about other programs"
+    }
+}
