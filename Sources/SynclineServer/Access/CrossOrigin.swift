@@ -40,12 +40,16 @@ struct CrossOrigin: Hashable, Sendable {
         return origins.contains { OriginPattern($0)?.allows(origin) ?? false }
     }
 
+    /// Whether a string is a list of header names.
     private static func isList(_ text: String) -> Bool {
-        text.utf8.count <= 500
-            && text.utf8.allSatisfy { byte in
-                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "-")
-                    || byte == UInt8(ascii: ",")
-                    || byte == UInt8(ascii: " ")
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        return text.utf8.count <= 500
+            && names.allSatisfy { name in
+                !name.isEmpty
+                    && name.utf8.allSatisfy { byte in
+                        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "-")
+                            || byte == UInt8(ascii: "_")
+                    }
             }
     }
 }

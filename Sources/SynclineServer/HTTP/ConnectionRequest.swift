@@ -73,7 +73,8 @@ final class ConnectionRequest {
                 length = header.value
             } else if header.isNamed("Transfer-Encoding") {
                 encodings += 1
-                isChunked = isChunked && header.value.trimmed.lowercased() == "chunked"
+                // With blanks after it, the HTTP library does not know it, and would wait for the end of the connection.
+                isChunked = isChunked && header.value.lowercased() == "chunked"
             }
         }
         let isOld = version == "HTTP/1.0"

@@ -44,6 +44,7 @@ final class ConnectionTable: Sendable {
     private let limitPerClient: Int
     private let processors: Int
     private let deadlines: ConnectionDeadlines
+    private let isSecure: Bool
     /// Proxies, which forward the requests of many clients.
     private let isExempt: @Sendable (ClientAddress) -> Bool
     /// Ends a connection from outside; the thread that serves it notices and closes it.
@@ -51,10 +52,12 @@ final class ConnectionTable: Sendable {
 
     init(
         _ limits: ServerConfiguration.Limits, threads: Int, processors: Int = ConnectionTable.processors,
+        isSecure: Bool = false,
         isExempt: @escaping @Sendable (ClientAddress) -> Bool, end: @escaping @Sendable (Int32) -> Void
     ) {
         state = Mutex(State(perThread: Array(repeating: 0, count: threads)))
         limit = limits.connections
+        self.isSecure = isSecure
         self.processors = processors
         limitPerClient = limits.connectionsPerAddress
         deadlines = limits.deadlines
@@ -88,7 +91,7 @@ final class ConnectionTable: Sendable {
             if state.staying >= limit, !endIdlest(&state, of: nil) { return nil }
             let thread = ConnectionTable.thread(
                 among: state.perThread, processors: processors, few: min(48, limit / state.perThread.count))
-            let connection = OpenConnection(descriptor, client, thread: thread, now: now)
+            let connection = OpenConnection(descriptor, client, thread: thread, isSecure: isSecure, now: now)
             state.entries[descriptor] = Entry(connection: connection)
             state.unserved += 1
             state.perClient[client, default: 0] += 1

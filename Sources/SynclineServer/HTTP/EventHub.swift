@@ -92,6 +92,10 @@ final class EventHub: Sendable {
         var listeners: [ObjectIdentifier: Listener] = [:]
         var isAsking = false
         var isEnded = false
+        /// The latest known change mark.
+        var mark: String?
+        /// Whether more listeners will receive it in a moment.
+        var isSpreading = false
     }
 
     private let state = Mutex(State())
@@ -102,6 +106,10 @@ final class EventHub: Sendable {
     private static let interval = DispatchTimeInterval.milliseconds(200)
     /// The number of rounds after which a keep-alive message is sent, which reveals a listener that is gone.
     private static let quietLimit = 75
+    /// How many listeners receive a mark at a time, and the pause between them. All of them ask for the changes as soon
+    /// as they receive it, and together they would wait for each other.
+    static let portion = 50
+    private static let pause = DispatchTimeInterval.milliseconds(10)
 
     init(mark: @escaping @Sendable () -> String?) {
         self.mark = mark
@@ -149,25 +157,37 @@ final class EventHub: Sendable {
     /// nothing for long get a keep-alive message.
     func tell(isRound: Bool) {
         let now = mark()
-        let (news, quiet) = state.withLock { state -> ([EventStream], [EventStream]) in
-            var (news, quiet): ([EventStream], [EventStream]) = ([], [])
-            for index in state.listeners.values.indices {
-                var listener = state.listeners.values[index]
-                if let now, listener.told != now {
-                    (listener.told, listener.quietRounds) = (now, 0)
-                    news.append(listener.stream)
-                } else if isRound {
-                    listener.quietRounds += 1
-                    if listener.quietRounds >= EventHub.quietLimit {
-                        listener.quietRounds = 0
-                        quiet.append(listener.stream)
-                    }
-                }
-                state.listeners.values[index] = listener
+        let quiet = state.withLock { state -> [EventStream] in
+            state.mark = now ?? state.mark
+            guard isRound else { return [] }
+            var quiet: [EventStream] = []
+            for index in state.listeners.values.indices where state.listeners.values[index].told == state.mark {
+                state.listeners.values[index].quietRounds += 1
+                guard state.listeners.values[index].quietRounds >= EventHub.quietLimit else { continue }
+                state.listeners.values[index].quietRounds = 0
+                quiet.append(state.listeners.values[index].stream)
             }
-            return (news, quiet)
+            return quiet
         }
-        if let now { for stream in news { stream.send("retry: 1000\nevent: change\ndata: \(now)\n\n") } }
         for stream in quiet { stream.remind(": nothing new\n\n") }
+        if state.withLock({ !$0.isSpreading }) { spread() }
+    }
+
+    /// Sends the latest mark to some of the listeners that do not have it, and to the others after a pause.
+    func spread() {
+        let (mark, some, isRest) = state.withLock { state -> (String, [EventStream], Bool) in
+            state.isSpreading = false
+            guard let mark = state.mark else { return ("", [], false) }
+            var some: [EventStream] = []
+            for index in state.listeners.values.indices where state.listeners.values[index].told != mark {
+                state.isSpreading = some.count == EventHub.portion
+                if state.isSpreading { break }
+                (state.listeners.values[index].told, state.listeners.values[index].quietRounds) = (mark, 0)
+                some.append(state.listeners.values[index].stream)
+            }
+            return (mark, some, state.isSpreading)
+        }
+        for stream in some { stream.send("retry: 1000\nevent: change\ndata: \(mark)\n\n") }
+        if isRest { queue.asyncAfter(deadline: .now() + EventHub.pause) { [weak self] in self?.spread() } }
     }
 }

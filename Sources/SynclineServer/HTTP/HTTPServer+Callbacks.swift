@@ -41,8 +41,9 @@ enum DaemonOptions {
         }
     }
 
-    /// A GnuTLS priority string: TLS 1.2 and 1.3.
-    private static let tlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+    /// A GnuTLS priority string: TLS 1.3, and TLS 1.2 with forward secrecy and authenticated encryption.
+    private static let tlsVersions =
+        "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM:+CHACHA20-POLY1305"
 
     /// If a libmicrohttpd thread receives 128 events at once, it asks epoll for more before it handles any of them, and
     /// waits for as long as a connection may be idle. A thread with fewer connections, a listening socket and a pipe

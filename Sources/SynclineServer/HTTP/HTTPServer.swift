@@ -75,13 +75,14 @@ final class HTTPServer: Sendable {
         let readers = ReadWorkers(
             workers: configuration.readWorkers,
             bounds: .init(
-                waiting: configuration.limits.waitingReads, running: max(1, configuration.readWorkers - 1)),
+                waiting: configuration.limits.waitingReads, wait: .seconds(configuration.limits.readSeconds),
+                running: max(1, configuration.readWorkers - 1)),
             looks: true)
         self.readers = readers
         clients = ClientWatch { readers.waitingCount > 0 }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(
-            configuration.limits, threads: configuration.connectionThreads,
+            configuration.limits, threads: configuration.connectionThreads, isSecure: tls != nil,
             isExempt: { $0.isOwn || proxies.contains($0) }, end: { ListenSocket.end($0) })
         self.table = table
         socket = try ListenSocket(configuration.listen)
@@ -175,11 +176,16 @@ final class HTTPServer: Sendable {
         if let failure { metrics.count(failure.kind) }
         guard response.status >= 500 else { return }
         let code = response.code ?? "no code"
-        let reason = failure.map { ": \($0)" } ?? ""
+        let reason = (failure?.text ?? request.notes.explanation ?? explanation(of: code)).map { ": \($0)" } ?? ""
         let asked = "\(request.method) \(request.path)"
         log.note(
             trouble: "\(asked) was answered \(response.status) \(code)\(reason) [\(request.id)]",
             kind: failure?.kind.rawValue ?? code)
+    }
+
+    /// The limit that was reached, if the code names it.
+    private func explanation(of code: String) -> String? {
+        code == "took-too-long" ? "limits.readSeconds is \(configuration.limits.readSeconds)" : nil
     }
 
     func answer(_ request: ConnectionRequest) -> ServerAnswer {
@@ -201,6 +207,7 @@ final class HTTPServer: Sendable {
         if let response = service.events(read, request.notes) {
             // Listeners may stay forever: some connections are reserved for other clients.
             if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
+                request.notes.explain("event streams use three quarters of limits.connections")
                 return .whole(busy(read.headers))
             }
             return response.status == 200 ? .events(response) : .whole(response)
@@ -224,16 +231,24 @@ final class HTTPServer: Sendable {
         return .later(
             WaitingAnswer(
                 workers: workers, limit: limit,
-                answer: {
+                answer: { [notes = request.notes] in
                     let response = WorkLimit.$current.withValue(limit, operation: answer)
+                    if limit?.stop == .unwanted { notes.explain("the client has closed its connection") }
                     return leaves ? Gzip.encoded(response, for: read.headers) : response
                 },
-                refusal: { [self] in busy(read.headers) }))
+                refusal: { [self, notes = request.notes] in
+                    notes.explain(
+                        "\(readers.waitingCount) reads wait; limits.waitingReads is \(configuration.limits.waitingReads),"
+                            + " limits.readSeconds is \(configuration.limits.readSeconds),"
+                            + " and one address may use half of either")
+                    return busy(read.headers)
+                }))
     }
 
     /// The answer to a request that was not started because the server stops.
     func stopped(_ request: ConnectionRequest) -> HTTPResponse {
-        busy(request.headers, "The server is stopping; try again")
+        request.notes.explain("the server is stopping")
+        return busy(request.headers, "The server is stopping; try again")
     }
 
     /// The answer if there is no room for a request.

@@ -9,6 +9,7 @@ extension ConnectionDeadlines {
         func isOver(_ start: UInt64, _ seconds: Int) -> Bool { now > start + UInt64(seconds) * 1000 }
         switch phase {
         case .listening: return false
+        case .secured: return isOver(since, head)
         // A first line that arrives letter by letter is not seen before its end.
         case .idle: return isOver(since, idle + head)
         case .head: return isOver(since, head)
@@ -23,6 +24,8 @@ final class OpenConnection: Sendable {
         case idle, head, body, answer
         /// It has an endless stream of events.
         case listening
+        /// It is new and uses TLS: its handshake and the first line of its first request must arrive soon.
+        case secured
     }
 
     let descriptor: Int32
@@ -33,11 +36,11 @@ final class OpenConnection: Sendable {
     private let state: Atomic<UInt64>
     private let requestStart = Atomic<UInt64>(0)
 
-    init(_ descriptor: Int32, _ client: ClientAddress, thread: Int, now: UInt64) {
+    init(_ descriptor: Int32, _ client: ClientAddress, thread: Int, isSecure: Bool = false, now: UInt64) {
         self.descriptor = descriptor
         self.client = client
         self.thread = thread
-        state = Atomic(now << 3 | Phase.idle.rawValue)
+        state = Atomic(now << 3 | (isSecure ? Phase.secured : .idle).rawValue)
     }
 
     func enter(_ phase: Phase, now: UInt64) {
@@ -50,7 +53,7 @@ final class OpenConnection: Sendable {
     /// The time since which it has waited for a request; nil if it has one.
     var idleSince: UInt64? {
         let state = state.load(ordering: .relaxed)
-        return state & 7 == Phase.idle.rawValue ? state >> 3 : nil
+        return [Phase.idle.rawValue, Phase.secured.rawValue].contains(state & 7) ? state >> 3 : nil
     }
 
     func isOverdue(_ deadlines: ConnectionDeadlines, now: UInt64) -> Bool {

@@ -4,7 +4,7 @@
 import SynclineGround
 
 final class RequestNotes: Sendable {
-    private let state = Mutex<(login: Login?, failure: FailureReason?)>((nil, nil))
+    private let state = Mutex<(login: Login?, failure: FailureReason?, explanation: String?)>((nil, nil, nil))
 
     var user: String? {
         guard case .caller(let caller)? = state.withLock({ $0.login }) else { return nil }
@@ -12,6 +12,11 @@ final class RequestNotes: Sendable {
     }
 
     var failure: FailureReason? { state.withLock { $0.failure } }
+
+    /// Why the server itself refused the request, for the log.
+    var explanation: String? { state.withLock { $0.explanation } }
+
+    func explain(_ text: String) { state.withLock { $0.explanation = text } }
 
     func note(_ failure: FailureReason) { state.withLock { $0.failure = failure } }
 

@@ -9,13 +9,15 @@ struct JobOrder: Sendable {
     struct Bounds: Hashable, Sendable {
         /// The number of jobs that may wait, over all clients.
         var waiting: Int
+        /// The time for which a job may be expected to wait.
+        var wait = Duration.seconds(10)
         /// The number of one client's jobs that may run at a time.
         var running: Int
     }
 
     enum Admission: Hashable, Sendable {
         case begins, waits
-        /// The maximum number of jobs is already waiting.
+        /// Too many jobs already wait.
         case full
     }
 
@@ -65,6 +67,8 @@ struct JobOrder: Sendable {
     /// Jobs that made room and wait again.
     private var long: [Job] = []
     private(set) var waitingCount = 0
+    /// The average time that recent quick jobs took.
+    private var quickTime = Duration.zero
     /// A job that runs for longer counts as long. Most reads take less than a tenth of it.
     static let longAfter = Duration.milliseconds(12)
     /// How much time has to pass until a unit of used time is forgotten.
@@ -103,7 +107,12 @@ struct JobOrder: Sendable {
     /// One client's jobs fill at most half of the room.
     private func hasRoom(beside waiting: Int) -> Bool {
         waitingCount < bounds.waiting && waiting < (bounds.waiting + 1) / 2
+            && expectedWait(beside: waitingCount - long.count) <= bounds.wait
+            && expectedWait(beside: waiting) <= bounds.wait / 2
     }
+
+    /// The time until a new job begins if this number of others wait that are not known to be long.
+    private func expectedWait(beside waiting: Int) -> Duration { quickTime * waiting / workers }
 
     private func mayRun(beside running: Int) -> Bool { running < bounds.running }
 
@@ -113,6 +122,7 @@ struct JobOrder: Sendable {
         var job = ended.job
         clients[job.client]?.running -= 1
         if job.isLong { longRunning -= 1 }
+        if !job.isLong, !madeRoom { quickTime += (ended.since.duration(to: now) - quickTime) / 16 }
         if job.isLong || madeRoom { clients[job.client]?.use(ended.since.duration(to: now), now: now) }
         if madeRoom {
             job.isLong = true

@@ -13,7 +13,7 @@ enum JobOutcome: Hashable, Sendable {
 
 enum JobAdmission: Hashable, Sendable {
     case taken
-    /// The maximum number of jobs is already waiting.
+    /// Too many jobs already wait.
     case full
     case closed
 }

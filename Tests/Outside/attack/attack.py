@@ -11,11 +11,13 @@ import time
 import attacks
 import stall
 import starts
+import wakeups
 from honest import ROLES, Clients
 from servers import NotStarted, PostgreSQL, Server, SQLite
 from wire import Lost
 
-EXTRAS = {"starts": starts.run, "stall": stall.run}
+#: Attacks that are judged by other measures, and the databases that they concern.
+EXTRAS = {"starts": (starts.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]), "wakeups": (wakeups.run, [SQLite, PostgreSQL])}
 
 
 class Options:
@@ -26,8 +28,8 @@ class Options:
             "stays within its bound, and if the server ends within 10 s of SIGTERM. Exit code 1 if any was not.")
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
-                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or starts, or stall "
-                            "(both only on PostgreSQL)")
+                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or starts or stall "
+                            "(both only on PostgreSQL), or wakeups")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")
@@ -152,12 +154,12 @@ def main(words):
                     except (NotStarted, Lost) as error:
                         print(f"{attack.name} on {backend.name}: {error}", file=sys.stderr, flush=True)
                         missed += 1
-                for name, run in EXTRAS.items():
-                    if make is PostgreSQL and options.wants(name):
+                for name, (run, databases) in EXTRAS.items():
+                    if make in databases and options.wants(name):
                         seen = run(options, backend, folder)
                         missed += bool(seen["missed"])
                         print(json.dumps(seen) if options.json else
-                              f"{name}: {seen['told']}: {'; '.join(seen['missed']) or 'met'}", flush=True)
+                              f"{name} on {backend.name}: {seen['told']}: {'; '.join(seen['missed']) or 'met'}", flush=True)
             finally:
                 backend.close()
     return 1 if missed else 0

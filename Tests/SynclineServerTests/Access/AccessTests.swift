@@ -188,6 +188,11 @@ func token(
         let preflight = try desk.ask("OPTIONS", "/tables/secure", nil, asked)
         #expect(preflight.status == 204)
         #expect(preflight.headers.value("Access-Control-Allow-Headers") == "x-zumo-auth, if-match")
+        for wrong in ["no name, if-match", ", ,", "a,,b", "a\tb", "é"] {
+            let asked = asked.merging(["Access-Control-Request-Headers": wrong]) { $1 }
+            let answer = try desk.ask("OPTIONS", "/tables/secure", nil, asked)
+            #expect(answer.headers.value("Access-Control-Allow-Headers") == nil, "\(wrong)")
+        }
     }
 
     @Test func `an origin may be given in full`() throws {

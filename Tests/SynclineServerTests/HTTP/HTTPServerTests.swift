@@ -1,6 +1,7 @@
 // The server over real sockets: what HTTP requires, and what hostile or broken clients send.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 
@@ -157,6 +158,27 @@ import Testing
         _ = gone.read(until: "data: ")
         let locked = try RunningServer(tables: #"{"s":{"access":"authenticated"}}"#)
         #expect(try statuses(locked.exchange(get("/tables/$events", "Connection: close\r\n"))) == ["401"])
+    }
+
+    @Test func `each of many listeners receives every latest mark`() {
+        let mark = Mutex("one")
+        let hub = EventHub { mark.withLock { $0 } }
+        let streams = (0..<3 * EventHub.portion + 1).map { _ in EventStream {} }
+        func wait(for text: String) {
+            for stream in streams {
+                var seen = ""
+                while !seen.contains("data: \(text)\n") {
+                    if case .bytes(let bytes) = stream.next(atMost: 1000, suspend: {}) {
+                        seen += String(decoding: bytes, as: UTF8.self)
+                    }
+                }
+            }
+        }
+        for stream in streams { hub.add(stream) }
+        wait(for: "one")
+        mark.withLock { $0 = "two" }
+        wait(for: "two")
+        hub.end()
     }
 
     @Test func `an idle stream gets a keep-alive, whichever clients connect meanwhile`() {

@@ -26,6 +26,7 @@ import Testing
         (["Host: x", "Content-Length : 5"], "400", "invalid-header"),
         (["Host: x", "X-A b: 5"], "400", "invalid-header"),
         (["Host: x", "Transfer-Encoding: gzip"], "501", "unsupported-encoding"),
+        (["Host: x", "Transfer-Encoding: chunked  "], "501", "unsupported-encoding"),
         (["Host: x", "Transfer-Encoding: gzip, chunked"], "501", "unsupported-encoding"),
         (["Host: x", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], "501", "unsupported-encoding"),
         (["Host: x", "Content-Length: 5", "Content-Length: 6"], "400", "ambiguous-length"),

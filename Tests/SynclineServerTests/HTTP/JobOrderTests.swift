@@ -83,6 +83,22 @@ import Testing
         #expect(ended == [2, 3, 5, 6] && order.waitingCount == 0 && order.runningCount == 0)
     }
 
+    @Test func `jobs are refused by the time that they would wait, not by their number`() {
+        func admitted(each took: Int, clients: Int) -> Int {
+            var order = JobOrder(workers: 2, bounds: .init(waiting: 10_000, wait: .seconds(2), running: 1))
+            for number in 1...100 {
+                _ = order.arrive(-number, of: .v4(0), now: start)
+                order.end(-number, madeRoom: false, now: start + .microseconds(took))
+            }
+            return (1...9_000).count { order.arrive($0, of: .v4(UInt32($0 % clients)), now: start) != .full }
+        }
+        #expect(admitted(each: 100, clients: 1) == 5_001, "half of the places for one address")
+        #expect(admitted(each: 100, clients: 100) == 9_000)
+        let slow = (admitted(each: 10_000, clients: 1), admitted(each: 10_000, clients: 100))
+        #expect(slow.0 > 190 && slow.0 < 230, "two workers carry out 200 in a second")
+        #expect(slow.1 > 390 && slow.1 < 430)
+    }
+
     @Test func `a single worker is never asked to make room`() {
         var order = JobOrder(workers: 1, bounds: .init(waiting: 10, running: 1))
         #expect(order.arrive(1, of: .v4(1), now: start) == .begins)

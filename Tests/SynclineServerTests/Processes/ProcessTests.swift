@@ -121,6 +121,13 @@ import Testing
         #expect(try shell("curl -sf --tls-max 1.1 -k \(url)/healthz") != 0)
         let old = "openssl s_client -tls1_1 -cipher DEFAULT@SECLEVEL=0 -connect \(url.dropFirst(8)) </dev/null 2>&1"
         #expect(try shell("\(old) | grep -q 'Cipher is (NONE)'") == 0)
+        for (ciphers, isFine) in [
+            ("ECDHE-RSA-AES128-GCM-SHA256", true), ("ECDHE-RSA-CHACHA20-POLY1305", true), ("AES128-GCM-SHA256", false),
+            ("ECDHE-RSA-AES128-SHA", false), ("AES256-SHA", false),
+        ] {
+            let words = "-tls1_2 -cipher \(ciphers):@SECLEVEL=0 -connect \(url.dropFirst(8)) </dev/null 2>&1"
+            #expect(try (shell("openssl s_client \(words) | grep -q 'Cipher is (NONE)'") != 0) == isFine, "\(ciphers)")
+        }
         #expect(try shell("curl -sf http://127.0.0.1:\(server.port)/healthz") != 0)
         server.signal(SIGINT)
         #expect(server.wait() == 0)

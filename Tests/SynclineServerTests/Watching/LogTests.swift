@@ -137,6 +137,29 @@ import Testing
         #expect(messages.count == 6 && messages.last == last, "\(messages)")
     }
 
+    @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
+    func `a refusal for lack of room or time is logged with the limit`() throws {
+        let (store, keeper) = try TestBackend.postgres.store()
+        defer { withExtendedLifetime(keeper) {} }
+        let server = try ServerProcess([
+            "--store", store, "--listen", "127.0.0.1:0", "--table", "t", "--set", "readers=1",
+            "--set", "limits.waitingReads=1", "--set", "limits.readSeconds=1",
+        ])
+        let other = try PostgresConnection(url: store)
+        try other.execute(#"BEGIN; LOCK TABLE "t" IN ACCESS EXCLUSIVE MODE"#)
+        let connections = try (0..<3).map { _ in
+            let connection = try RawConnection(port: server.port)
+            connection.send("GET /tables/t HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return connection
+        }
+        let answers = connections.map { $0.rest() }
+        #expect(answers.count { $0.contains("busy") } == 1 && answers.count { $0.contains("took-too-long") } == 2)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        #expect(server.errors.contains("503 busy: 1 reads wait; limits.waitingReads is 1, limits.readSeconds is 1"))
+        #expect(server.errors.contains("503 took-too-long: limits.readSeconds is 1 ["), "\(server.errors)")
+    }
+
     @Test func `five failures in a row are logged, and then the number of the others`() {
         var limiter = TroubleLimiter()
         let start = ContinuousClock.now
