@@ -1,6 +1,7 @@
 """Many listeners that all read the changes after one commit: none may be refused. Tells how long the reads took, and the
 server's memory."""
 
+import resource
 import selectors
 import socket
 import time
@@ -39,9 +40,19 @@ class Reader:
         return int(head.split(b" ", 2)[1]) if len(body) >= length else None
 
 
+def cursor(data):
+    """The latest cursor in a stream; nothing if it is not whole."""
+    _, _, last = data.rpartition(b"data: ")
+    found, end, _ = last.partition(b"\n\n")
+    return found.decode() if end else None
+
+
 def play(options, backend, folder, count, addresses):
-    settings = [f"limits.connections={3 * count + 400}", "limits.idleSeconds=600"]
-    server = Server(options.tool, backend.store, ["honest"], folder, settings, descriptors=4 * count + 1000)
+    room = 2 * count + 400
+    settings = [f"limits.connections={room}", f"limits.connectionsPerAddress={room}", "limits.idleSeconds=600"]
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    server = Server(options.tool, backend.store, ["honest"], folder, settings, descriptors=room + 600)
     missed, times, statuses, first = [], [], {}, []
     listeners = []
     try:
@@ -54,9 +65,9 @@ def play(options, backend, folder, count, addresses):
             listener.reader = Reader(server.port, source)
             listeners.append(listener)
         for listener in listeners:
-            while b"data: " not in listener.bytes or not listener.bytes.endswith(b"\n\n"):
+            while b"data: " not in listener.bytes or not cursor(listener.bytes):
                 listener.bytes += listener.socket.recv(4096)
-            listener.cursor = listener.bytes.rsplit(b"data: ", 1)[1].strip().decode()
+            listener.cursor = cursor(listener.bytes)
             listener.bytes = b""
             look.register(listener.socket, selectors.EVENT_READ, (listener, True))
             look.register(listener.reader.socket, selectors.EVENT_READ, (listener, False))
@@ -69,8 +80,8 @@ def play(options, backend, folder, count, addresses):
                     listener, is_event = key.data
                     if is_event:
                         listener.bytes += listener.socket.recv(4096)
-                        if b"data: " in listener.bytes and listener.bytes.endswith(b"\n\n"):
-                            new = listener.bytes.rsplit(b"data: ", 1)[1].strip().decode()
+                        new = cursor(listener.bytes) if b"data: " in listener.bytes else None
+                        if new:
                             listener.bytes = b""
                             listener.reader.send(request("GET", f"/tables/honest/changes?since={listener.cursor}"))
                             listener.cursor = new
