@@ -50,7 +50,7 @@ package enum ServerTool {
     }
 
     private static func serve(_ configuration: ServerConfiguration, _ words: [String]) throws(StartFailure) {
-        syncline_malloc_keep_buffers()
+        syncline_malloc_keep_buffers(Int32(ConnectionTable.processors))
         let signals = try ServerSignals()
         // The store's files and the listening socket also need descriptors.
         let wanted = configuration.limits.connections + 100

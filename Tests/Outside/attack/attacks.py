@@ -261,6 +261,26 @@ DRIPPED_BODY = (b"POST /tables/honest HTTP/1.1\r\nHost: x\r\nContent-Type: appli
                 b"Content-Length: 100000\r\n\r\n{", b" ")
 
 
+def blanks(stage, number):
+    """Bodies whose encoding has blanks after its name, which the HTTP library does not know."""
+    while not stage.over.is_set():
+        try:
+            wire = Wire(stage.port, OTHERS[number], timeout=60)
+            wire.send(b"POST /tables/honest HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked  \r\n\r\n5\r\n{}   \r\n0\r\n\r\n")
+            wire.answer()
+            wire.close()
+        except Lost:
+            stage.wait(0.05)
+
+
+def lies(stage, number):
+    """Requests that name other clients, hosts and schemes than their own."""
+    while not stage.over.is_set():
+        stage.ask("GET", "/tables/honest?$top=1", number=number, headers={
+            "Forwarded": f"for=6.6.{number}.6;host=evil.example;proto=http", "X-Forwarded-For": f"7.7.{number}.7",
+            "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"})
+
+
 def deaf(stage, number):
     """Listeners that read nothing, while there are many changes to announce."""
     held = []
@@ -298,6 +318,8 @@ def all_attacks(rows):
         Attack("idle", "1,024 idle connections from one address", idle(1024)),
         Attack("heads", "1,100 connections that send a line in 4 s", dripped(*DRIPPED_HEAD)),
         Attack("bodies", "1,100 connections that send a byte in 4 s", dripped(*DRIPPED_BODY)),
+        Attack("blanks", "bodies that are chunked, with blanks after the word", blanks, threads=4),
+        Attack("lies", "headers of a proxy, sent by clients", lies, threads=4),
         Attack("listeners", "300 listeners that read nothing", deaf),
         Attack("log", "a log that is not read", lambda stage, number: None, reads_log=False),
         # Honest clients keep the connections they have: there are no others.

@@ -28,8 +28,8 @@ final class SQLiteDatabase: SQLDatabase {
         }
         readers = ConnectionPool(limit: count, timeout: limits.turn) { () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true)
-            // A negative value is a size in KiB.
-            try reader.execute("PRAGMA cache_size = -8192")
+            // Together as much as the writer. A negative value is a size in KiB.
+            try reader.execute("PRAGMA cache_size = -\(max(512, 65_536 / count))")
             return reader
         }
     }
