@@ -52,7 +52,7 @@ package struct PageFold {
             entry.forgetOvertaken()
             // What the base has besides is as it was: a pull may have asked for some columns only.
             if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
-            try rebase(&entry, key, onto: row, state.types[table])
+            try rebase(&entry, key, onto: row, state.types[page.table])
         } else {
             let meetsChange = entry.meetsTombstone
             guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return wasListed }

@@ -240,11 +240,12 @@ extension PushReport {
 
 extension OperationReport {
     fileprivate var json: JSONValue {
-        [
+        let head: JSONValue = [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "outcome": .string(outcome.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .optional(reason?.code),
-        ].adding(["rounded": rounded.isEmpty ? nil : .array(rounded.map(JSONValue.string))])
+        ]
+        return head.adding(["rounded": rounded.isEmpty ? nil : .array(rounded.map(JSONValue.string))])
     }
 }
 
