@@ -58,6 +58,32 @@ import Testing
         #expect(try plan() == [.conflict, .pending])
     }
 
+    @Test func `a state that an own write replaced is news only if everything is read again`() throws {
+        try change(.update, ["a": "mine"])
+        let operation = try #require(try PushPlan(reader).operations.first)
+        let sent = SentOperation(
+            table: "t", id: "r", operationID: "o", position: operation.position, through: operation.through)
+        try projector.apply(Event(time: 0, .sent([sent])), number: projector.through + 1)
+        let stored = Row(
+            ["version": "2", "a": "mine", "b": "base"].sorted { $0.key < $1.key }.map { .init($0, .string($1)) })
+        let answer = Answer(
+            table: "t", id: "r", operationID: "o", status: 200, outcome: .done(PulledRow(id: "r", row: stored)))
+        try projector.apply(Event(time: 0, .answered(answer)), number: projector.through + 1)
+        func pull(isAuditDue: Bool) throws {
+            let old = Row(
+                ["version": "1", "a": "base", "b": "base"].sorted { $0.key < $1.key }.map { .init($0, .string($1)) })
+            let place = CursorState.Place.changes("c", isAuditDue: isAuditDue)
+            let page = PulledPage(
+                table: "t", queryID: "q", rows: [.init(id: "r", row: old)],
+                cursor: CursorState(place, query: "", updated: 0))
+            try projector.apply(Event(time: 0, .page(page)), number: projector.through + 1)
+        }
+        try pull(isAuditDue: false)
+        #expect(try row()?["a"] == .string("mine"), "a copy of the server that lags")
+        try pull(isAuditDue: true)
+        #expect(try row()?["a"] == .string("base"), "the write was lost in a failover")
+    }
+
     @Test func `a base that lacks columns is completed by the same version, which is not a conflict`() throws {
         try pull(["version": "2", "a": "base"], event: 2)
         try change(.update, ["a": "mine", "c": "mine"])
