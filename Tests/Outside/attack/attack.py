@@ -155,11 +155,16 @@ def main(words):
                         print(f"{attack.name} on {backend.name}: {error}", file=sys.stderr, flush=True)
                         missed += 1
                 for name, (run, databases) in EXTRAS.items():
-                    if make in databases and options.wants(name):
+                    if make not in databases or not options.wants(name):
+                        continue
+                    try:
                         seen = run(options, backend, folder)
                         missed += bool(seen["missed"])
                         print(json.dumps(seen) if options.json else
                               f"{name} on {backend.name}: {seen['told']}: {'; '.join(seen['missed']) or 'met'}", flush=True)
+                    except (NotStarted, Lost) as error:
+                        print(f"{name} on {backend.name}: {error}", file=sys.stderr, flush=True)
+                        missed += 1
             finally:
                 backend.close()
     return 1 if missed else 0
