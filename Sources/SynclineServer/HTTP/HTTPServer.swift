@@ -173,8 +173,8 @@ final class HTTPServer: Sendable {
         request.bytesOut = response.body.count
         let failure = request.notes.failure
         if let failure { metrics.count(failure.kind) }
-        guard response.status >= 500 else { return }
-        let code = response.code ?? "no code"
+        guard response.status >= 500 || failure != nil else { return }
+        let code = response.code ?? "-"
         let reason = failure.map { ": \($0)" } ?? ""
         let asked = "\(request.method) \(request.path)"
         log.note(

@@ -1,6 +1,7 @@
 // Prepares a database when a server starts: it creates the server's own tables and missing served tables, and reads the
 // existing ones. It looks first: if everything exists, nothing is created, it waits for no other transaction, and the
-// permission to read and write rows is enough. Foreign tables are served unchanged, or refused with what is missing.
+// permission to read and write rows is enough. Adopted tables, which others made, are served unchanged, or refused with
+// what is missing.
 
 import SynclineCore
 
@@ -15,14 +16,15 @@ struct SchemaInstaller {
         case columns([Column])
     }
 
+    /// The number of tables that are created in one transaction: PostgreSQL keeps a lock for each of them and of their
+    /// indexes, and has room for some thousands.
+    private var portion: Int { dialect == .sqlite ? .max : 200 }
+
     func install(
         in database: any SQLDatabase, epoch: String, renewsEpoch: Bool
     ) throws(StoreFailure) -> StoreCatalogue {
-        if !renewsEpoch,
-            let whole = try database.read({ connection throws(StoreFailure) in try whole(connection) })
-        {
-            return whole
-        }
+        let known = try database.read { connection throws(StoreFailure) in try look(connection) }
+        if let known, known.lacking.isEmpty, !renewsEpoch { return try SchemaInstaller.served(known.catalogue) }
         return try database.write { connection throws(StoreFailure) in
             if try format(connection) != StateSQL.format {
                 try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
@@ -30,25 +32,36 @@ struct SchemaInstaller {
                     return ((), true)
                 }
             }
-            return try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                (try installServedTables(connection, epoch: renewsEpoch ? epoch : nil), true)
-            }
+            var rest = (known?.lacking ?? definitions)[...]
+            var renewed = renewsEpoch ? epoch : nil
+            repeat {
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                    (try installServedTables(Array(rest.prefix(portion)), connection, epoch: renewed), true)
+                }
+                rest = rest.dropFirst(portion)
+                renewed = nil
+            } while !rest.isEmpty
+            return try SchemaInstaller.served(SchemaInstaller.catalogue(connection, definitions, dialect))
         }
     }
 
-    /// The tables, if none of them lacks anything.
-    private func whole(_ connection: any SQLConnection) throws(StoreFailure) -> StoreCatalogue? {
+    /// The tables, and the definitions of those that lack something; nil if the server's own tables do.
+    private func look(
+        _ connection: any SQLConnection
+    ) throws(StoreFailure) -> (catalogue: StoreCatalogue, lacking: [TableDefinition])? {
         guard try format(connection) == StateSQL.format else { return nil }
         let catalogue = try SchemaInstaller.catalogue(connection, definitions, dialect)
-        for definition in definitions where try missingPart(definition, catalogue, connection) != .nothing {
-            return nil
+        var lacking: [TableDefinition] = []
+        for definition in definitions where try missingPart(definition, catalogue) != .nothing {
+            lacking.append(definition)
         }
-        return try SchemaInstaller.served(catalogue)
+        return (catalogue, lacking)
     }
 
     /// The format of the server's own tables; nil if they do not exist.
     private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
-        for table in StateSQL.tables where try connection.columns(of: table).isEmpty { return nil }
+        try StoreFailure.check(connection.facts().findings(dialect))
+        guard try connection.tables(StateSQL.tables).count == StateSQL.tables.count else { return nil }
         guard let format = try connection.first(StateSQL.mark(dialect), count: 4)?[3].integer else { return nil }
         if format > StateSQL.format {
             throw .refused(
@@ -71,20 +84,40 @@ struct SchemaInstaller {
         try connection.run(StateSQL.begin(epoch: epoch, dialect))
     }
 
+    /// Creates what is missing. By now another process may have done so.
     private func installServedTables(
-        _ connection: any SQLConnection, epoch: String?
-    ) throws(StoreFailure) -> StoreCatalogue {
+        _ definitions: [TableDefinition], _ connection: any SQLConnection, epoch: String?
+    ) throws(StoreFailure) {
         try connection.execute(StateSQL.line)
         if let epoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
         for definition in definitions { try install(definition, known, connection) }
-        return try SchemaInstaller.served(SchemaInstaller.catalogue(connection, definitions, dialect))
     }
 
     /// The tables, if all of them can be served.
     private static func served(_ catalogue: StoreCatalogue) throws(StoreFailure) -> StoreCatalogue {
         if let fault = catalogue.faults.min(by: { $0.key < $1.key }) { throw .refused(fault.value) }
         return catalogue
+    }
+
+    /// What is wrong with the rows of tables.
+    static func faultsOfRows(
+        _ catalogue: StoreCatalogue, _ connection: any SQLConnection, hasMark: Bool = true
+    ) throws(StoreFailure) -> [Finding] {
+        var findings: [Finding] = []
+        var rest = catalogue.tables.sorted { $0.key < $1.key }.map(\.value)[...]
+        while let first = rest.first {
+            let some = Array(rest.prefix(100))
+            rest = rest.dropFirst(100)
+            try connection.run(TableSQL.rowCheck(some, first.dialect, hasMark: hasMark)) { row in
+                let table = some[Int(row.value(0).integer)]
+                for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
+                    findings.append(fault.finding(table.schema))
+                }
+                return true
+            }
+        }
+        return findings
     }
 
     /// The tables as they are in the database now.
@@ -101,19 +134,24 @@ struct SchemaInstaller {
             }
             return true
         }
+        let present = try connection.tables(definitions.map(\.source))
         var catalogue = StoreCatalogue(tables: [:], number: number, epoch: epoch)
         for definition in definitions {
-            let present = try connection.columns(of: definition.source)
+            let table = present[definition.source]
+            if table == nil, columns[definition.name] == nil { continue }
             do throws(StoreFailure) {
+                let findings = definition.findings(table, isOwn: columns[definition.name] != nil, dialect)
+                catalogue.findings += findings
+                if table?.mayAlter == true { catalogue.mayAlter.insert(definition.name) }
+                try StoreFailure.check(findings)
                 let schema: TableSchema
                 if let own = columns[definition.name] {
-                    schema = try SchemaInstaller.own(definition, own, present, dialect)
+                    schema = try SchemaInstaller.own(definition, own, table, dialect)
                     let known = Set(schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue))
-                    catalogue.unknownColumns[definition.name] = present.map(\.name).filter { !known.contains($0) }
-                } else if present.isEmpty {
-                    continue
+                    catalogue.unknownColumns[definition.name] =
+                        table?.columns.map(\.name).filter { !known.contains($0) } ?? []
                 } else {
-                    schema = try foreign(definition, present, connection, dialect)
+                    schema = AdoptedTable(definition, table ?? DatabaseTable(), dialect).schema
                 }
                 catalogue.tables[definition.name] = TableSQL(schema, dialect)
             } catch {
@@ -125,10 +163,11 @@ struct SchemaInstaller {
     }
 
     private func missingPart(
-        _ definition: TableDefinition, _ known: StoreCatalogue, _ connection: any SQLConnection
+        _ definition: TableDefinition, _ known: StoreCatalogue
     ) throws(StoreFailure) -> MissingPart {
-        if try connection.columns(of: definition.source).isEmpty { return .table }
-        guard let schema = known.tables[definition.name]?.schema, schema.isOwn else { return .nothing }
+        if let fault = known.faults[definition.name] { return fault.code == "table-changed" ? .table : .nothing }
+        guard let schema = known.tables[definition.name]?.schema else { return .table }
+        guard schema.isOwn else { return .nothing }
         var missing: [Column] = []
         for column in TableSchema.declared(definition) {
             guard let place = schema.place(of: column.name) else {
@@ -148,7 +187,7 @@ struct SchemaInstaller {
     private func install(
         _ definition: TableDefinition, _ known: StoreCatalogue, _ connection: any SQLConnection
     ) throws(StoreFailure) {
-        switch try missingPart(definition, known, connection) {
+        switch try missingPart(definition, known) {
         case .nothing: return
         case .table:
             let declared = TableSchema.declared(definition)
