@@ -110,7 +110,7 @@ extension TableService {
     ) -> String? {
         let rest = list.top.map { $0 - told }
         guard told > 0, outcome.hasMore || told < outcome.rows.count, (rest ?? 1) > 0 else { return nil }
-        // Foreign tables may have times that are more exact than a place's.
+        // Adopted tables may have times that are more exact than a place's.
         let isOwn = store.schema(table.name)?.isOwn == true
         let place = isOwn ? PagePlace(outcome.rows[told - 1], order: list.order)?.text : nil
         return request.nextPage(skip: list.skip + told, top: rest, after: place)

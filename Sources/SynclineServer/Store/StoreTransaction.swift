@@ -133,7 +133,7 @@ struct StoreTransaction {
     }
 
     /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
-    /// possible or did not happen: then the row must be read. Foreign tables may have rules that this would hide.
+    /// possible or did not happen: then the row must be read. Adopted tables may have rules that this would hide.
     private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
         let item: CheckedItem
         switch ready.item {

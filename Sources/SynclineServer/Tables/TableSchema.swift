@@ -15,7 +15,7 @@ final class TableSchema: Sendable {
     let emptyRow: Row
     /// The system columns that the database's table has.
     let systemColumns: Set<SystemColumn>
-    /// Whether a server created the table; foreign tables are never changed.
+    /// Whether a server created the table; adopted tables are never changed.
     let isOwn: Bool
     /// The kind of its rows' ids.
     let idKind: IDKind

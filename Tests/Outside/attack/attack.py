@@ -8,14 +8,18 @@ import sys
 import tempfile
 import time
 
+import adopted
 import attacks
+import rights
 import stall
 import starts
 from honest import ROLES, Clients
 from servers import NotStarted, PostgreSQL, Server, SQLite
 from wire import Lost
 
-EXTRAS = {"starts": starts.run, "stall": stall.run}
+EXTRAS = {"rights": rights.run, "adopted": adopted.run, "starts": starts.run, "stall": stall.run}
+#: Those that need a database which serves several processes.
+SHARED = {"starts", "stall"}
 
 
 class Options:
@@ -26,8 +30,8 @@ class Options:
             "stays within its bound, and if the server ends within 10 s of SIGTERM. Exit code 1 if any was not.")
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
-                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or starts, or stall "
-                            "(both only on PostgreSQL)")
+                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted, starts "
+                            "or stall (the last two only on PostgreSQL)")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")
@@ -153,7 +157,7 @@ def main(words):
                         print(f"{attack.name} on {backend.name}: {error}", file=sys.stderr, flush=True)
                         missed += 1
                 for name, run in EXTRAS.items():
-                    if make is PostgreSQL and options.wants(name):
+                    if (make is PostgreSQL or name not in SHARED) and options.wants(name):
                         seen = run(options, backend, folder)
                         missed += bool(seen["missed"])
                         print(json.dumps(seen) if options.json else

@@ -170,7 +170,9 @@ private struct Attempt {
         let headers = attempt.headers.merging(visitor.headers) { $1 }
         request.headers = headers.map { HTTPHeader($0.key, $0.value) }
         if new { request.headers.append(HTTPHeader("ZUMO-API-VERSION", "3.0.0")) }
-        if attempt.method != "GET" { request.headers.append(HTTPHeader(WireHeader.operationID, "o-\(id)")) }
+        if attempt.method != "GET" {
+            request.headers.append(HTTPHeader(WireHeader.operationID, "o-\(table.name)-\(id)"))
+        }
         if let body = attempt.body {
             request.body = Array(filled(body).utf8)
             if attempt.headers["Content-Type"] == nil {
@@ -203,15 +205,19 @@ private struct Attempt {
                 var guesses: [String: Set<String>] = [:]
                 for attempt in Attempt.all {
                     let id = (rest.popFirst() ?? "") + (attempt.isAboutTombstone ? "-gone" : "")
-                    for _ in 0..<(isReader ? 1 : 2) {
+                    // Of readers, some answers show that there is something to see.
+                    if isReader, rest.count % 8 != 0 { continue }
+                    var isDone = false
+                    for isRepeat in [false, true] where !isRepeat || isDone && !isReader {
                         let answer = try ask(attempt, table, id, desk, visitor, new: isNew)
                         count += 1
+                        isDone = (200..<300).contains(answer.status)
                         let told = text(answer)
                         if isReader {
                             shown += told.contains("SECRET") ? 1 : 0
                             continue
                         }
-                        answered += (200..<300).contains(answer.status) ? 1 : 0
+                        answered += isDone ? 1 : 0
                         for value in Self.values {
                             #expect(!told.contains(value), "\(table) \(visitor) \(attempt.name) new \(isNew): \(told)")
                         }

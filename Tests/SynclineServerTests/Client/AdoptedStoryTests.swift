@@ -39,6 +39,8 @@ private struct AdoptedStory {
     private let role: String
     private let address: String
     private let keeper: AnyObject
+    /// The encoding of the database, if it is not the one that a server needs.
+    private let encoding: String?
     private(set) var trace: [String]
 
     init(_ seed: UInt64, _ backend: TestBackend) throws {
@@ -46,8 +48,26 @@ private struct AdoptedStory {
         table = RandomTable(seed, backend)
         self.backend = backend
         role = "story\(seed)"
-        (address, keeper) = try backend.store()
+        let (store, keeper) = try backend.store()
+        self.keeper = keeper
         trace = table.trace
+        encoding = chance.once(in: 40) ? (backend == .sqlite ? "UTF-16le" : chance.pick(["LATIN1", "EUC_JP"])) : nil
+        guard let encoding else {
+            address = store
+            return
+        }
+        switch try StoreAddress(store) {
+        case .sqlite(let path):
+            address = store
+            let connection = try SQLiteConnection(path: path, isReader: false)
+            // The first table fixes it.
+            for text in ["PRAGMA encoding = '\(encoding)'", "CREATE TABLE first (a)"] { try connection.execute(text) }
+        case .postgres(let url):
+            let name = "encoded\(seed)"
+            address = try #require(PrivatePostgres.shared).url(name)
+            try PostgresConnection(url: url).execute(
+                "CREATE DATABASE \(name) ENCODING '\(encoding)' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+        }
     }
 
     private func open(_ address: String) throws -> any SQLDatabase {
@@ -61,6 +81,14 @@ private struct AdoptedStory {
     mutating func run() async throws -> Bool {
         let owner = try open(address)
         defer { owner.close() }
+        if let encoding {
+            try owner.carryOut(table.statements)
+            let result = Result { () throws(StoreFailure) in try SQLStore(owner, [], SystemServerEnvironment()) }
+            guard case .failure(let failure) = result, StartFailure(failure).text.contains(encoding) else {
+                throw Failure(description: "it starts with the encoding \(encoding)")
+            }
+            return false
+        }
         // The trigger of some tables uses the server's own.
         _ = try SQLStore(owner, [], SystemServerEnvironment())
         try owner.carryOut(table.statements)

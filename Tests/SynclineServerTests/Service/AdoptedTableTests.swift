@@ -267,6 +267,28 @@ struct AdoptedDesk {
         #expect(refusal(backend, statements).contains("column id of table t"))
     }
 
+    @Test(arguments: TestBackend.available)
+    func `columns of several collations are compared with each other, and with tombstones`(
+        _ backend: TestBackend
+    ) throws {
+        let (one, other) = backend == .sqlite ? ("NOCASE", "RTRIM") : ("\"en-x-icu\"", "\"sv-x-icu\"")
+        let key = backend == .sqlite ? "text" : "text COLLATE \"en-x-icu\""
+        let columns = ", l text COLLATE \(one), r text COLLATE \(other), owner text COLLATE \(one)"
+        let desk = try AdoptedDesk(
+            backend, [AdoptedDesk.create(backend, key: key, columns)], definition: #"{"softDelete":false}"#)
+        for (id, a, b) in [("1", "x", "x"), ("2", "x", "X"), ("3", "x", "y")] {
+            #expect(try desk.ask("POST", "", #"{"id":"\#(id)","l":"\#(a)","r":"\#(b)"}"#).answer.status == 201)
+        }
+        for (filter, found) in [("l eq r", ["1"]), ("l lt r", ["3"]), ("l ne r", ["2", "3"])] {
+            #expect(try desk.ask("GET", "?$filter=\(filter.encoded)").answer.ids == found, "\(filter)")
+        }
+        #expect(try desk.ask("DELETE", "/1").answer.status == 200)
+        #expect(try desk.ask("GET", "/changes?since=").answer.ids == ["2", "3", "1"])
+        let mark = try desk.store.mark()
+        let cursor = ChangeCursor(epoch: mark.epoch, change: mark.change - 1).text
+        #expect(try desk.ask("GET", "/changes?since=\(cursor.encoded)").answer.ids == ["1"])
+    }
+
     @Test func `integers as ids are ordered as the strings that clients see`() throws {
         for backend in TestBackend.available {
             let key = backend == .sqlite ? "INTEGER" : "bigint"

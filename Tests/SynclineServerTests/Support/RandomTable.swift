@@ -46,7 +46,8 @@ struct RandomTable {
         for place in 0..<chance.below(6) { addField("c\(place)") }
         let served = declared()
         statements.append("CREATE TABLE t (\((system + columns).joined(separator: ", ")))")
-        if chance.once(in: 3) { statements.append("CREATE UNIQUE INDEX u ON t (\(name(.version)))") }
+        isNumberUnique = chance.once(in: 3)
+        if isNumberUnique { statements.append("CREATE UNIQUE INDEX u ON t (\(name(.version)))") }
         addRows()
         addTrigger()
         addRights()
@@ -55,6 +56,7 @@ struct RandomTable {
     }
 
     private var columns: [String] = []
+    private var (isNumberRequired, isNumberUnique) = (false, false)
     private var isSQLite: Bool { backend == .sqlite }
     private func name(_ column: SystemColumn) -> String { "\"\(names[column] ?? "")\"" }
 
@@ -81,7 +83,8 @@ struct RandomTable {
             : chance.pick(["timestamptz", "timestamptz(3)", "timestamp"])
         var number = isSQLite ? "INTEGER" : chance.pick(["bigint", "bigint", "numeric"])
         if chance.once(in: 40), !isSQLite { (number, faults) = ("real", faults + [names[.version] ?? ""]) }
-        let strict = { [chance = chance.next()] in chance % 2 == 0 ? " NOT NULL" : "" }()
+        isNumberRequired = chance.once(in: 2)
+        let strict = isNumberRequired ? " NOT NULL" : ""
         var system = [
             "\(name(.id)) \(key) \(unique)", "\(name(.updatedAt)) \(time)", "\(name(.version)) \(number)\(strict)",
         ]
@@ -180,8 +183,9 @@ struct RandomTable {
                 .updatedAt: "'2026-05-19 21:30:00.\(chance.pick(["1", "12", "123", isSQLite ? "1239" : "123456"]))'",
             ]
             if chance.once(in: 60) {
-                let isRequired = statements.isEmpty && !columnsAllowNumber
-                let bad = isRequired ? ["0", "-5"] : ["0", "-5", "NULL", "9000000000000000000"]
+                var bad = ["-\(place)", "90000000000000000\(10 + place)"]
+                if !isNumberRequired { bad.append("NULL") }
+                if !isNumberUnique, place > 0 { bad.append("\(place)") }
                 values[.version] = chance.pick(bad)
                 needsNumbers = true
             }
@@ -197,9 +201,6 @@ struct RandomTable {
                 "INSERT INTO t (\(list)) VALUES (\(used.map { values[$0] ?? "" }.joined(separator: ", ")))")
         }
     }
-
-    /// Whether the number may be null.
-    private var columnsAllowNumber: Bool { statements.first?.contains("\(name(.version)) bigint NOT NULL") == false }
 
     // MARK: Triggers and rights
 

@@ -101,10 +101,8 @@ extension FilterSQL {
             }
             if let other = column(right) {
                 if kind != other.kind || kind == .version || known.isFine || other.isFine { return nil }
-                // Either side may need a collation, which then holds for both.
-                let isCollated = known.isCollated || other.isCollated
-                if isCollated, comparison != .equal, comparison != .notEqual { return nil }
-                if known.isInexact || other.isInexact { return nil }
+                // Databases do not compare columns of two collations.
+                if known.isCollated || other.isCollated { return nil }
                 return .compare(operand, comparison.sign, .column(other))
             }
             guard case .literal(let value, _) = right, let bound = Translation.bound(value, to: kind) else {

@@ -235,7 +235,7 @@ final class TableSQL: Sendable {
             values: inserted.map { value($0, row, stamp) }, columns: columns)
     }
 
-    /// Inserts a row if there is none with the id. Only for a table that a server made: foreign tables may have rules
+    /// Inserts a row if there is none with the id. Only for a table that a server made: adopted tables may have rules
     /// that this would hide.
     func insertNew(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
         insert(newInsertion, row, stamp)
@@ -267,14 +267,17 @@ final class TableSQL: Sendable {
         var text =
             #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id"\#(tombstoneCast)"#
         if let owner = schema.definition.perUser {
-            text += #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner""#
+            text +=
+                #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner"\#(dialect.byBytes)"#
         }
         return text
     }
 
     private var tombstoneCast: String {
         switch (dialect, schema.idKind) {
-        case (.sqlite, _), (_, .text): ""
+        case (.sqlite, _): ""
+        // The two columns may have different collations.
+        case (.postgres, .text): dialect.byBytes
         case (.postgres, .uuid): "::uuid"
         case (.postgres, .integer): "::bigint"
         }

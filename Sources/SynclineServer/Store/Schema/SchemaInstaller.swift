@@ -212,15 +212,15 @@ struct SchemaInstaller {
             "\"version\" \(dialect.bigInteger) NOT NULL", "\"deleted\" \(flag) NOT NULL",
         ]
         parts += columns.map { "\(SQLDialect.quoted($0.name)) \(dialect.type($0.type))" }
+        // Indexes as parts of the table: SQLite reads its whole schema again after each statement that changes it.
+        let indexes = [("updatedAt", "\"updatedAt\", \"id\""), ("version", "\"version\"")]
+        parts += indexes.map { name, keys in
+            "CONSTRAINT \(SQLDialect.quoted("syncline_\(definition.source)_\(name)")) UNIQUE (\(keys))"
+        }
         // Rows are stored in the order of insertion: an id at a random position moves an entry of the key's index, not
         // a row.
         let options = dialect == .sqlite ? " STRICT" : ""
         try connection.execute("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))\(options)")
-        let indexes = [("updatedAt", "INDEX", "\"updatedAt\", \"id\""), ("version", "UNIQUE INDEX", "\"version\"")]
-        for (name, kind, keys) in indexes {
-            let index = SQLDialect.quoted("syncline_\(definition.source)_\(name)")
-            try connection.execute("CREATE \(kind) \(index) ON \(table) (\(keys))")
-        }
         if let owner = definition.perUser {
             let index = SQLDialect.quoted("syncline_\(definition.source)_owner")
             try connection.execute("CREATE INDEX \(index) ON \(table) (\(SQLDialect.quoted(owner)), \"updatedAt\")")
