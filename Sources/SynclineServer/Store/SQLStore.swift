@@ -36,9 +36,11 @@ final class SQLStore: TableStore {
         let epoch = String(environment.newHexadecimal().suffix(16))
         let built = try installer.install(in: database, epoch: epoch, renewsEpoch: renewsEpoch)
         if checksRows {
-            try database.read { connection throws(StoreFailure) in
-                try StoreFailure.check(SchemaInstaller.faultsOfRows(built, connection))
+            let findings = try database.read { connection throws(StoreFailure) in
+                try SchemaInstaller.faultsOfRows(built, connection)
             }
+            try StoreFailure.check(findings)
+            for finding in findings { Diagnostics.note(finding.text) }
         }
         published = SharedReading(Published(built))
         for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {

@@ -109,6 +109,8 @@ struct ColumnTraits: Hashable, Sendable {
     var collated: Set<String> = []
     /// Strings that the database may take for equal if their bytes differ.
     var inexact: Set<String> = []
+    /// Their numbers may have decimals.
+    var decimal: Set<String> = []
     /// Every row has a value for them.
     var required: Set<String> = []
     /// No two rows have the same value for them.

@@ -256,7 +256,8 @@ private struct AdoptedStory {
 @Suite struct AdoptedStoryTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init)
-    private static let count = environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 25
+    private static let count =
+        environment["SYNCLINE_LONG"] == "1" ? 500 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 25
 
     @Test(arguments: TestBackend.available)
     func `a random table is refused with its column, or a client has all of its rows`(

@@ -69,6 +69,31 @@ import Testing
         #expect(try changes(desk, top: 1) == ["a"])
     }
 
+    @Test func `a check of rows that takes too long does not stop a start`() throws {
+        guard TestBackend.available.contains(.postgres) else { return }
+        let (address, keeper) = try TestBackend.postgres.store()
+        let database = try PostgresDatabase(url: address, connections: 2)
+        let settings = try configuration(#"{"tables":{"t":{}}}"#)
+        try database.carryOut([
+            #"CREATE TABLE "t" ("id" text PRIMARY KEY, "updatedAt" timestamptz, "version" bigint, "deleted" boolean)"#,
+            #"INSERT INTO "t" VALUES ('a', now(), 1, false), ('b', now(), 1, false)"#,
+        ])
+        _ = try SQLStore(database, [], StillEnvironment())
+        try database.carryOut([
+            "CREATE ROLE slow10 LOGIN", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO slow10",
+            #"ALTER TABLE "t" ENABLE ROW LEVEL SECURITY"#,
+            #"CREATE POLICY p ON "t" USING (pg_sleep(2) IS NOT NULL)"#,
+        ])
+        // For this role, reading a row takes longer than a statement may.
+        var limits = DatabaseLimits()
+        limits.statement = .milliseconds(500)
+        let hurried = try PostgresDatabase(
+            url: address.replacing("user=tester", with: "user=slow10"), connections: 2, limits: limits)
+        let store = try SQLStore(hurried, settings.tables, StillEnvironment())
+        #expect(store.schema("t") != nil)
+        withExtendedLifetime(keeper) {}
+    }
+
     @Test(arguments: TestBackend.available, ["text", "integer"])
     func `numbering makes every row reach a client`(_ backend: TestBackend, _ key: String) throws {
         let (store, keeper) = try backend.store()

@@ -15,14 +15,18 @@ extension TableSQL {
         case (.noID, .sqlite): return "typeof(\(name(.id))) <> '\(schema.idKind == .integer ? "integer" : "text")'"
         case (.noID, .postgres): return isRequired(.id) ? nil : "\(name(.id)) IS NULL"
         case (.noTime, .sqlite): return "\(SQLDialect.momentFunction)(\(name(.updatedAt))) IS NULL"
+        // Conditions that an index can serve.
         case (.noTime, .postgres):
-            return "(\(name(.updatedAt)) >= '0001-01-01' AND \(name(.updatedAt)) < '10000-01-01') IS NOT TRUE"
+            let time = name(.updatedAt)
+            return "\(time) < '0001-01-01' OR \(time) >= '10000-01-01'"
+                + (isRequired(.updatedAt) ? "" : " OR \(time) IS NULL")
         case (.noDeleted, _) where !schema.systemColumns.contains(.deleted): return nil
         case (.noDeleted, .sqlite): return "typeof(\(name(.deleted))) <> 'integer' OR \(name(.deleted)) NOT IN (0, 1)"
         case (.noDeleted, .postgres): return isRequired(.deleted) ? nil : "\(name(.deleted)) IS NULL"
         case (.noNumber, .sqlite): return "typeof(\(name(.version))) <> 'integer'"
-        // The type may be one for numbers with decimals.
-        case (.noNumber, .postgres): return "(\(name(.version)) = trunc(\(name(.version)))) IS NOT TRUE"
+        case (.noNumber, .postgres) where schema.traits.decimal.contains(SystemColumn.version.rawValue):
+            return "(\(name(.version)) = trunc(\(name(.version)))) IS NOT TRUE"
+        case (.noNumber, .postgres): return isRequired(.version) ? nil : "\(name(.version)) IS NULL"
         case (.earlyNumber, _): return "\(name(.version)) <= 0"
         case (.lateNumber, _): return "\(name(.version)) > \(TableSQL.mark)"
         case (.sameNumber, _):

@@ -54,6 +54,7 @@ struct AdoptedTable {
             if source.isFine { traits.fine.insert(name) }
             if !source.isByBytes { traits.collated.insert(name) }
             if !source.isExact { traits.inexact.insert(name) }
+            if source.type == "numeric" { traits.decimal.insert(name) }
             if source.needsValue { traits.required.insert(name) }
             if table.keys.contains(source.name) { traits.unique.insert(name) }
         }

@@ -100,7 +100,7 @@ struct SchemaInstaller {
         return catalogue
     }
 
-    /// What is wrong with the rows of tables.
+    /// What is wrong with the rows of tables. A check that takes too long is a warning.
     static func faultsOfRows(
         _ catalogue: StoreCatalogue, _ connection: any SQLConnection, hasMark: Bool = true
     ) throws(StoreFailure) -> [Finding] {
@@ -109,12 +109,19 @@ struct SchemaInstaller {
         while let first = rest.first {
             let some = Array(rest.prefix(100))
             rest = rest.dropFirst(100)
-            try connection.run(TableSQL.rowCheck(some, first.dialect, hasMark: hasMark)) { row in
-                let table = some[Int(row.value(0).integer)]
-                for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
-                    findings.append(fault.finding(table.schema))
+            do throws(StoreFailure) {
+                try connection.run(TableSQL.rowCheck(some, first.dialect, hasMark: hasMark)) { row in
+                    let table = some[Int(row.value(0).integer)]
+                    for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
+                        findings.append(fault.finding(table.schema))
+                    }
+                    return true
                 }
-                return true
+            } catch .busy(let reason) where reason.kind == .timedOut {
+                findings.append(
+                    Finding(
+                        .warning, "database", "rows-not-checked", "not all rows could be checked in time: \(reason)",
+                        mend: "add unique indexes on the numbers of adopted tables, and NOT NULL"))
             }
         }
         return findings
