@@ -67,8 +67,8 @@ extension ServerTool {
             configuration.log == .json ? $0.json : "\($0.weight.rawValue): \($0.place): \($0.text)"
         }
         if configuration.log != .json {
-            lines.append(
-                errors == 0 ? "The server can start." : "The server can't start: \(errors) of these are errors.")
+            let count = errors == 1 ? "1 error" : "\(errors) errors"
+            lines.append(errors == 0 ? "The server can start." : "The server can't start: \(count).")
         }
         Diagnostics.write(lines.map { LogText.escaped($0) + "\n" }.joined(), to: 1)
         return errors == 0 ? 0 : 3

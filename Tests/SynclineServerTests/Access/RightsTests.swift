@@ -114,6 +114,13 @@ private struct Attempt {
                 name: "changed after", method: "PATCH", body: #"{"own":"x"}"#, headers: ["If-Unmodified-Since": late],
                 guess: "time"),
         ]
+        let change = #"{"operation":"update","table":"TABLE","id":"ID","group":"g","item":{"own":"x"}"#
+        for more in ["", #","ifMatch":"AAAAAAAAAAk=""#] {
+            all.append(
+                Attempt(
+                    name: "batch: a group", method: "POST", path: "$batch",
+                    body: #"{"onRefusal":"stop","operations":[\#(change)},\#(change)\#(more)}]}"#))
+        }
         for kind in ["insert", "update", "replace", "delete", "undelete"] {
             for (name, more) in [("", ""), (" of another version", #","ifMatch":"AAAAAAAAAAk=""#)] {
                 let item = ["delete", "undelete"].contains(kind) ? "" : #","item":{"own":"x"}"#

@@ -83,6 +83,17 @@ import Testing
         #expect(ServerConfiguration().findings(descriptors: 100_000).map(\.code) == ["no-tables"])
     }
 
+    @Test func `a standby, a read-only database and another encoding are told`() {
+        var facts = DatabaseFacts(product: "PostgreSQL 15", encoding: "UTF8", role: "clerk")
+        #expect(facts.warnings == [] && facts.findings(.postgres) == [])
+        facts.isStandby = true
+        #expect(facts.warnings.map(\.code) == ["database-standby"] && facts.warnings.allSatisfy { $0.mend != nil })
+        (facts.isStandby, facts.isReadOnly) = (false, true)
+        #expect(facts.warnings.map(\.code) == ["database-read-only"])
+        facts.encoding = "LATIN1"
+        #expect(facts.findings(.postgres).map(\.weight) == [.error])
+    }
+
     @Test func `a read-only database, a missing right and a missing server are found`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
         let role = "clerk9"

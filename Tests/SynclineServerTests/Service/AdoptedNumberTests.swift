@@ -69,6 +69,21 @@ import Testing
         #expect(try changes(desk, top: 1) == ["a"])
     }
 
+    @Test(arguments: TestBackend.available)
+    func `rows that were copied from another database are numbered, too`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend, tables: #"{"t":{"columns":{"text":"string"}}}"#)
+        for id in ["a", "b"] { _ = try desk.ask("POST", "/tables/t", #"{"id":"\#(id)","text":"x"}"#) }
+        try desk.store.database.carryOut([#"UPDATE "t" SET "version" = \#(Int64.max) WHERE "id" = 'a'"#])
+        func open(checks: Bool) throws -> SQLStore {
+            try SQLStore(
+                desk.store.database, desk.service.configuration.tables, desk.environment, checksRows: checks)
+        }
+        #expect(throws: StoreFailure.self) { try open(checks: true) }
+        #expect(try open(checks: false).number("t") == 1)
+        _ = try open(checks: true)
+        #expect(try changes(desk, top: 1) == ["b", "a"])
+    }
+
     @Test func `a check of rows that takes too long does not stop a start`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
         let (address, keeper) = try TestBackend.postgres.store()

@@ -77,7 +77,7 @@ extension DatabaseFacts {
         return Finding(.fact, "database", "database", parts.compactMap { $0 }.joined(separator: ", "))
     }
 
-    fileprivate var warnings: [Finding] {
+    var warnings: [Finding] {
         var warnings: [Finding] = []
         if isStandby {
             warnings.append(
