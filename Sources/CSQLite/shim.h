@@ -40,3 +40,5 @@ static inline void syncline_sqlite_be_defensive(sqlite3 *database) {
 static inline void syncline_sqlite_count_no_memory(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
+
+static const int syncline_sqlite_constraint_trigger = SQLITE_CONSTRAINT_TRIGGER;

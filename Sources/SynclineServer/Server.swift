@@ -146,14 +146,33 @@ final class Server: Sendable {
         }
     }
 
-    private static func database(_ configuration: ServerConfiguration) throws(StoreFailure) -> any SQLDatabase {
-        let address: StoreAddress
+    /// Numbers the rows of a table that have no number that the server could have given; returns how many.
+    static func number(
+        _ name: String, _ configuration: ServerConfiguration,
+        _ environment: any ServerEnvironment = SystemServerEnvironment()
+    ) throws(StartFailure) -> Int {
+        guard let table = configuration.tables.first(where: { $0.name == name }) else {
+            throw StartFailure("the configuration has no table \(name)", hint: "Name it with --table or --config")
+        }
+        do throws(StoreFailure) {
+            let store = try SQLStore(try database(configuration), [table], environment, checksRows: false)
+            defer { store.close() }
+            return try store.number(name)
+        } catch {
+            throw StartFailure(error)
+        }
+    }
+
+    static func address(_ configuration: ServerConfiguration) throws(StoreFailure) -> StoreAddress {
         do throws(StartFailure) {
-            address = try StoreAddress(configuration.store)
+            return try StoreAddress(configuration.store)
         } catch {
             throw .refused(Refusal(500, "invalid-store", error.message))
         }
-        switch address {
+    }
+
+    private static func database(_ configuration: ServerConfiguration) throws(StoreFailure) -> any SQLDatabase {
+        switch try address(configuration) {
         case .sqlite(let path):
             // One for each concurrent reader: each worker, each thread that reads a row, and the queries for the
             // current change mark.
@@ -165,7 +184,7 @@ final class Server: Sendable {
         }
     }
 
-    private static func certificate(_ configuration: ServerConfiguration) throws(StartFailure) -> TLSCertificate? {
+    static func certificate(_ configuration: ServerConfiguration) throws(StartFailure) -> TLSCertificate? {
         try configuration.tls.map { files throws(StartFailure) in
             try TLSCertificate(
                 certificate: try SystemFiles.read(files.certificate), key: try SystemFiles.read(files.key))
@@ -178,7 +197,7 @@ extension StartFailure {
         switch failure {
         case .busy(let reason):
             self.init(reason.text, hint: [.busy, .locked].contains(reason.kind) ? "Another program uses it" : nil)
-        case .refused(let refusal): self.init(refusal.message)
+        case .refused(let refusal): self.init(refusal.cause?.text ?? refusal.message)
         case .changed(let reason), .replaced(let reason), .broken(let reason): self.init(reason.text)
         }
     }

@@ -27,6 +27,11 @@ package enum ServerTool {
                 try Server.dropColumn(name, configuration)
                 let dropped = Value.object([.init("dropped", .string("\(name.table).\(name.column)"))])
                 Diagnostics.write(dropped.json + "\n", to: STDOUT_FILENO)
+            case .check(let configuration): return check(configuration)
+            case .number(let table, let configuration):
+                let count = try Server.number(table, configuration)
+                let numbered = Value.object([.init("numbered", .integer(Int64(count)))])
+                Diagnostics.write(numbered.json + "\n", to: STDOUT_FILENO)
             case .serve(let configuration): try serve(configuration, words)
             }
             return 0

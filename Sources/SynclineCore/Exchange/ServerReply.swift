@@ -78,6 +78,8 @@ package struct ServerRow: Hashable, Sendable {
     package var isDeleted: Bool
     /// Whether it exists but no longer matches the filter: of its columns only the version is known.
     package var hasLeft = false
+    /// Whether the client may not read its values: of its columns only the version is known.
+    package var isHidden = false
     /// The millisecond of its last change, if known.
     package var moment: Int64?
     /// Why it can't be read; then it has no columns, and an empty id if that can't be read, either.
@@ -92,6 +94,14 @@ package struct ServerRow: Hashable, Sendable {
 }
 
 extension ServerRow {
+    /// Returns a row of which the client may know only this.
+    package static func hidden(_ id: String, version: String, isDeleted: Bool) -> ServerRow {
+        var row = ServerRow(
+            id: id, columns: Row([.init("version", .string(version))]), isDeleted: isDeleted, moment: nil)
+        row.isHidden = true
+        return row
+    }
+
     /// Returns a row that does not exist.
     package static func gone(_ id: String) -> ServerRow {
         ServerRow(id: id, columns: .empty, isDeleted: true, moment: nil)

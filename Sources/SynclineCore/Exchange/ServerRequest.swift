@@ -23,6 +23,8 @@ package struct WriteRequest: Hashable, Sendable {
     package var changes: Row
     /// The version the server's row must have, if the base has one.
     package var version: String?
+    /// The row that the changes were made on.
+    package var ancestor: Row?
     /// The same on every repeat.
     package var operationID: String
     /// For an insert that met a tombstone: how to ask the server to restore the row.

@@ -56,7 +56,7 @@ package struct WriteJudge: Sendable {
             if request.kind == .delete { return .done(gone) }
             if let verdict = otherCase(reply) { return verdict }
             guard let row = ownRow(of: reply) else { return .fetch }
-            return stored(row, reply.status)
+            return row.isHidden ? written(row) : stored(row, reply.status)
         case 404, 410:
             switch request.kind {
             case .delete: return .done(gone)
@@ -114,6 +114,17 @@ package struct WriteJudge: Sendable {
             return .parked("the server answered \(status) and did not write")
         }
         return row.isDeleted ? rowGone : .done(row.pulled)
+    }
+
+    /// Judges a row that the client may not read: the server has stored what was sent.
+    private func written(_ row: ServerRow) -> Verdict {
+        if case .bare(let tombstone) = request.undelete {
+            let restored = (tombstone ?? .empty).merged(with: row.columns)
+            return request.body.difference(from: restored, types).isEmpty
+                ? .done(PulledRow(id: row.id, row: restored)) : .revived(PulledRow(id: row.id, row: restored))
+        }
+        let known = (request.ancestor ?? .empty).merged(with: request.changes).merged(with: row.columns)
+        return .done(PulledRow(id: row.id, row: known))
     }
 
     /// Judges a row that was restored as it was.
@@ -198,7 +209,7 @@ extension WriteRequest {
             body: isWhole ? (frozen.ancestor ?? .empty).own.merged(with: frozen.columns) : frozen.columns,
             version: frozen.kind == .insert ? frozen.revival?.tombstone?.version : frozen.ancestor?.version,
             operationID: frozen.operationID)
-        changes = frozen.columns
+        (changes, ancestor) = (frozen.columns, frozen.ancestor)
         self.types = types
         if let revival = frozen.revival {
             undelete = server == .zumo2 ? .bare(tombstone: revival.tombstone) : .whole

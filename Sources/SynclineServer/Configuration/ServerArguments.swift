@@ -8,8 +8,10 @@ import SynclineWire
 /// The command that the command line requests.
 enum ServerCommand: Hashable, Sendable {
     case serve(ServerConfiguration)
+    case check(ServerConfiguration)
     case printConfiguration(ServerConfiguration)
     case dropColumn(ColumnName, ServerConfiguration)
+    case number(table: String, ServerConfiguration)
     case help
     case version
 }
@@ -59,6 +61,9 @@ struct ServerArguments {
         Flag(
             name: "drop-column", value: "TABLE.COLUMN",
             summary: "remove a column with its values, then exit; servers may be running"),
+        Flag(
+            name: "number", value: "TABLE",
+            summary: "give rows without a usable number a new one, then exit; servers may be running"),
         Flag(name: "print-config", value: nil, summary: "print the effective configuration, without keys"),
         Flag(name: "help", value: nil, summary: "explain the command"),
         Flag(name: "version", value: nil, summary: "print the version"),
@@ -74,7 +79,10 @@ struct ServerArguments {
         var flagged: [(path: [String], value: Value)] = []
         var given: Set<String> = []
         var dropped: ColumnName?
+        var numbered: String?
         var rest = words[...]
+        let checks = rest.first == "check"
+        if checks { rest.removeFirst() }
         while let word = rest.popFirst() {
             let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard word.hasPrefix("--"), let flag = Self.flags.first(where: { "--" + $0.name == sides[0] }) else {
@@ -100,6 +108,8 @@ struct ServerArguments {
                     throw UsageFailure(message: "--drop-column takes TABLE.COLUMN")
                 }
                 dropped = name
+            } else if flag.name == "number" {
+                numbered = value
             } else if flag.name == "config" {
                 tree = try members(ofFile: value)
             } else {
@@ -115,6 +125,8 @@ struct ServerArguments {
         for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
         var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
         configuration.renewsEpoch = given.contains("new-epoch")
+        if checks { return .check(configuration) }
+        if let numbered { return .number(table: numbered, configuration) }
         if let dropped { return .dropColumn(dropped, configuration) }
         return given.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
     }
@@ -189,7 +201,9 @@ struct ServerArguments {
     static var help: String {
         var lines = [
             "syncline-server serves tables over the Azure Mobile Apps 2.0 and Datasync 3.0 protocols.", "",
-            "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …", "",
+            "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …",
+            "       syncline-server check …   look at the configuration, the database and its tables; change nothing",
+            "",
         ]
         let width = flags.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
         for flag in flags {

@@ -119,9 +119,10 @@ extension ServerConfiguration {
     private static func tables(_ value: Value) throws(StartFailure) -> [TableDefinition] {
         guard case .object(let members) = value else { throw StartFailure("tables must be an object") }
         var tables: [TableDefinition] = []
+        var names: Set<String> = []
         for member in members {
             let table = try TableDefinition(member.name, member.value)
-            if tables.contains(where: { $0.name.lowercased() == table.name.lowercased() }) {
+            if !names.insert(table.name.lowercased()).inserted {
                 throw StartFailure("tables has two tables named \(table.name)")
             }
             tables.append(table)

@@ -14,7 +14,10 @@ struct FailureReason: Hashable, Sendable {
         case outOfMemory = "out-of-memory"
         case readOnly = "read-only"
         case input = "input-output"
-        case damaged, permission, other
+        case damaged, permission
+        /// The database refused a row.
+        case constraint
+        case other
     }
 
     var kind: Kind

@@ -7,8 +7,11 @@ struct Refusal: Error, Hashable, Sendable {
     var code: String
     /// A sentence for people.
     var message: String
+    /// What the database said, for the log; a client is never told.
+    var cause: FailureReason?
 
-    init(_ status: Int, _ code: String, _ message: String) {
+    init(_ status: Int, _ code: String, _ message: String, _ cause: FailureReason? = nil) {
+        self.cause = cause
         self.status = status
         self.code = code
         self.message = message
@@ -18,6 +21,18 @@ struct Refusal: Error, Hashable, Sendable {
 /// Refusals with more than one cause.
 extension Refusal {
     static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
-    static let constraint = Refusal(409, "constraint", "The item violates a constraint of the database's table")
+    /// - Parameter name: The name of the constraint or the column.
+    static func constraint(_ name: String?, _ cause: FailureReason) -> Refusal {
+        let named = name.map { " (\($0))" } ?? ""
+        return Refusal(409, "constraint", "The item violates a constraint of the database's table\(named)", cause)
+    }
+
+    static func trigger(_ cause: FailureReason) -> Refusal {
+        Refusal(409, "constraint", "The database's table refuses the item, with a trigger or a rule", cause)
+    }
+
+    static func rights(_ cause: FailureReason) -> Refusal {
+        Refusal(403, "not-permitted", "The database does not permit this", cause)
+    }
     static let valueTooLarge = Refusal(413, "too-large", "A value is larger than the database can hold")
 }

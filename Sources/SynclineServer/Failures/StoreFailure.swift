@@ -13,11 +13,11 @@ enum StoreFailure: Error, Hashable, Sendable {
     /// A defect, or a damaged database.
     case broken(FailureReason)
 
-    /// Nil if only the request was at fault.
+    /// Nil if the database had no part in it.
     var reason: FailureReason? {
         switch self {
         case .busy(let reason), .changed(let reason), .replaced(let reason), .broken(let reason): reason
-        case .refused: nil
+        case .refused(let refusal): refusal.cause
         }
     }
 }

@@ -174,7 +174,7 @@ final class HTTPServer: Sendable {
         request.bytesOut = response.body.count
         let failure = request.notes.failure
         if let failure { metrics.count(failure.kind) }
-        guard response.status >= 500 else { return }
+        guard response.status >= 500 || failure != nil else { return }
         let code = response.code ?? "no code"
         let reason = (failure?.text ?? request.notes.explanation ?? explanation(of: code)).map { ": \($0)" } ?? ""
         let asked = "\(request.method) \(request.path)"

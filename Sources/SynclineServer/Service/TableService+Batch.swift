@@ -21,7 +21,10 @@ extension TableService {
         }
         let outcomes = try carryOut(admitted, batch)
         var answer = BatchAnswer(limit: configuration.limits.answerBytes)
-        for outcome in outcomes.joined() { add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows) }
+        for (operation, outcome) in zip(batch.operations, outcomes.joined()) {
+            let isReadable = (try? table(operation.table)).map { mayRead($0, caller) } ?? false
+            add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
+        }
         return answer.response()
     }
 
@@ -95,7 +98,8 @@ extension TableService {
     }
 
     private func add(
-        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ protocolVersion: ServerProtocol, wantsRow: Bool
+        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ protocolVersion: ServerProtocol, wantsRow: Bool,
+        isReadable: Bool
     ) {
         let status: Int
         var error: (String, String)?
@@ -112,6 +116,8 @@ extension TableService {
             status = refusal.status
             error = (refusal.message, refusal.code)
         }
-        answer.add(status: status, error: error, row: row, protocolVersion, wantsRow: wantsRow || outcome.isRefused)
+        answer.add(
+            status: status, error: error, row: row, protocolVersion, wantsRow: wantsRow || outcome.isRefused,
+            isReadable: isReadable)
     }
 }

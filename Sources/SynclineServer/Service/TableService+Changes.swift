@@ -15,7 +15,7 @@ extension TableService {
         }
         try checkNames(asked.filter?.columns ?? [], table)
         let plan = ChangePlan(
-            table: table.name, since: asked.since?.change ?? 0, until: asked.until?.change,
+            table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, configuration.maxTop), filter: asked.filter, owner: visit.owner,
             counts: asked.counts)
         let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }

@@ -110,7 +110,7 @@ extension TableService {
     ) -> String? {
         let rest = list.top.map { $0 - told }
         guard told > 0, outcome.hasMore || told < outcome.rows.count, (rest ?? 1) > 0 else { return nil }
-        // Foreign tables may have times that are more exact than a place's.
+        // Adopted tables may have times that are more exact than a place's.
         let isOwn = store.schema(table.name)?.isOwn == true
         let place = isOwn ? PagePlace(outcome.rows[told - 1], order: list.order)?.text : nil
         return request.nextPage(skip: list.skip + told, top: rest, after: place)
@@ -164,9 +164,14 @@ extension TableService {
         }
         write.owner = visit.owner
         write.conditions = conditions(request, parsed)
+        // Both depend on values: their answers would tell a caller who may not read.
+        if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try grant(.read, table, visit.caller) }
         write.operation = try operation(parsed.operationID, visit.caller)
         let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
-        return try answer(outcomes[0][0], request, protocolVersion, url)
+        let outcome = outcomes[0][0]
+        return visit.mayRead
+            ? try answer(outcome, request, protocolVersion, url)
+            : try answer(hidden: outcome, request, protocolVersion, url)
     }
 
     func insert(
@@ -216,9 +221,7 @@ extension TableService {
         switch outcome {
         case .done(.inserted, let row):
             var response = withCommonHeaders(answer.row(row, status: 201), row, protocolVersion)
-            if !isNew { return response }
-            let location = "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))"
-            response.headers.append(HTTPHeader("Location", location))
+            if isNew { response.headers.append(location(of: row, request, url)) }
             return response
         case .done(.changed, let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
         case .done(.deleted, let row): return isNew ? HTTPResponse(status: 204) : answer.row(row)
@@ -229,6 +232,30 @@ extension TableService {
                 return withCommonHeaders(answer.row(row, status: refusal.status), row, protocolVersion)
             }
             return refusal.response
+        case .failed(let failure): throw .store(failure)
+        }
+    }
+
+    private func location(of row: TableRow, _ request: HTTPRequest, _ url: String) -> HTTPHeader {
+        HTTPHeader("Location", "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))")
+    }
+
+    /// The answer to a caller who may not read: of the row it has only the id and the version.
+    private func answer(
+        hidden outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ url: String
+    ) throws(ServiceFailure) -> HTTPResponse {
+        let isNew = protocolVersion == .datasync3
+        switch outcome {
+        case .done(.inserted, let row):
+            var response = TableAnswer.hidden(row, status: 201)
+            if isNew { response.headers.append(location(of: row, request, url)) }
+            return response
+        case .done(.deleted, _) where isNew: return HTTPResponse(status: 204)
+        case .done(let effect, let row):
+            return TableAnswer.hidden(row, status: effect == .undeleted && !isNew ? 201 : 200)
+        case .refused(let refusal, let row?) where [409, 412].contains(refusal.status):
+            return TableAnswer.hidden(row, status: refusal.status, (refusal.message, refusal.code))
+        case .refused(let refusal, _): return refusal.response
         case .failed(let failure): throw .store(failure)
         }
     }

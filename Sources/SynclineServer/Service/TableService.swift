@@ -149,7 +149,13 @@ struct TableService: Sendable {
         _ caller: Caller?, _ name: String, _ operation: TableOperation
     ) throws(ServiceFailure) -> Visit {
         let table = try table(name)
-        return Visit(table: table, caller: caller, owner: try grant(operation, table, caller))
+        return Visit(
+            table: table, caller: caller, owner: try grant(operation, table, caller), mayRead: mayRead(table, caller))
+    }
+
+    /// Whether a caller may see the values of rows.
+    func mayRead(_ table: TableDefinition, _ caller: Caller?) -> Bool {
+        AccessDecision.decide(.read, table, caller).isGranted
     }
 
     /// The table with this name in any letter case.
@@ -187,6 +193,8 @@ struct Visit {
     let caller: Caller?
     /// The owner whose rows are visible, if the table's rows belong to users.
     let owner: String?
+    /// Whether the caller may see the values of rows.
+    let mayRead: Bool
 }
 
 /// The reason why a request is answered with an error.

@@ -25,9 +25,10 @@ final class SQLStore: TableStore {
     }
 
     /// Creates missing tables and learns the columns of existing ones.
+    /// - Parameter checksRows: Whether tables with rows that can't reach a client are refused.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
-        limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false
+        limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true
     ) throws(StoreFailure) {
         self.database = database
         self.limits = limits
@@ -36,6 +37,13 @@ final class SQLStore: TableStore {
         dialect = database.dialect
         let installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
         let built = try installer.install(in: database, epoch: environment.newEpoch(), renewsEpoch: renewsEpoch)
+        if checksRows {
+            let findings = try database.read { connection throws(StoreFailure) in
+                try SchemaInstaller.faultsOfRows(built, connection)
+            }
+            try StoreFailure.check(findings)
+            for finding in findings { Diagnostics.note(finding.text) }
+        }
         published = SharedReading(Published(built))
         for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
             Diagnostics.note(note)
@@ -241,8 +249,12 @@ final class SQLStore: TableStore {
         _ plan: ChangePlan, _ mark: ChangeMark, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
+        var plan = plan
+        // Numbers beyond the mark are not the server's: once it issues them, the rows are in order.
+        plan.until = min(plan.until ?? .max, mark.change)
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: mark)
+        let mayShareNumber = !statements.schema.isOwn
         let filter = plan.filter?.asServersRead
         let work = FilterWork(within: WorkLimit.current)
         var wider = plan
@@ -261,7 +273,9 @@ final class SQLStore: TableStore {
                 tombstones.removeFirst()
             }
             let isInView = filter?.matches(row, work) ?? true
-            outcome.add(.init(number: change, row: isInView ? row : row.bare, isInView: isInView), plan.limit, &room)
+            let told = TableChange(
+                number: change, row: isInView ? row : row.bare, isInView: isInView, mayShareNumber: mayShareNumber)
+            outcome.add(told, plan.limit, &room)
             return work.failure == nil && (!outcome.hasMore || outcome.changes.count == plan.limit)
         }
         try work.check(within: WorkLimit.current)

@@ -139,9 +139,9 @@ struct StoreTransaction {
         if let refusal = store.refusalOfSize(outcome, existing) { return .refused(refusal, nil) }
         if outcome.isRefused { return outcome }
         try add(item.newColumns, to: grown)
-        try apply(outcome, grown)
-        // A foreign table may change the row when it stores it.
-        if !schema.isOwn, let row = try row(write.id, grown) { outcome = outcome.with(row) }
+        let places = existing.map { schema.placesChanged(from: $0.columns, to: outcome.columns) }
+        try apply(outcome, grown, only: places ?? schema.placesSet(by: item))
+        if !schema.isOwn { outcome = try stored(outcome, existing, grown) }
         note(existing, outcome, grown.schema)
         try remember(outcome, of: write)
         return outcome
@@ -161,7 +161,7 @@ struct StoreTransaction {
     }
 
     /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
-    /// possible or did not happen: then the row must be read. Foreign tables may have rules that this would hide.
+    /// possible or did not happen: then the row must be read. Adopted tables may have rules that this would hide.
     private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
         let item: CheckedItem
         switch ready.item {
@@ -208,13 +208,17 @@ struct StoreTransaction {
         return now?.version == row.version ? now.map { outcome.with($0) } : outcome
     }
 
-    private func apply(_ outcome: WriteOutcome, _ statements: TableSQL) throws(StoreFailure) {
+    /// - Parameter places: The columns that a statement on an adopted table names.
+    private func apply(
+        _ outcome: WriteOutcome, _ statements: TableSQL, only places: [Int]
+    ) throws(StoreFailure) {
         switch outcome {
-        case .done(.inserted, let row): try connection.run(statements.insert(row, stamp))
-        case .done(.changed, let row), .done(.undeleted, let row): try connection.run(statements.update(row, stamp))
+        case .done(.inserted, let row): try connection.run(statements.insert(row, stamp, only: places))
+        case .done(.changed, let row), .done(.undeleted, let row):
+            try connection.run(statements.update(row, stamp, only: places))
         case .done(.deleted, let row):
             let definition = statements.schema.definition
-            if definition.softDelete { return try connection.run(statements.update(row, stamp)) }
+            if definition.softDelete { return try connection.run(statements.update(row, stamp, only: places)) }
             try connection.run(statements.remove(id: row.id))
             let owner = definition.owner(of: row.columns)
             try connection.run(
@@ -223,11 +227,49 @@ struct StoreTransaction {
         }
     }
 
+    /// The outcome with the row as an adopted table has stored it. Its triggers, rules and policies may change a row.
+    /// If they skipped it, or took its number, it would never be among the changes: then it is refused.
+    private func stored(
+        _ outcome: WriteOutcome, _ existing: TableRow?, _ statements: TableSQL
+    ) throws(StoreFailure) -> WriteOutcome {
+        guard case .done(let effect, let wanted) = outcome else { return outcome }
+        let table = statements.schema.definition
+        let row = try row(wanted.id, statements)
+        if effect == .deleted, !table.softDelete {
+            if row == nil { return outcome }
+        } else if let row, row.version != existing?.version {
+            if row.version == wanted.version { return outcome.with(row) }
+            // A trigger may take a later number from the same row of the server's table.
+            let mark = try connection.state(dialect).change
+            let number = RowVersion.change(row.version) ?? 0
+            if number > stamp.change, number <= mark { return outcome.with(row) }
+            throw .refused(
+                .trigger(
+                    FailureReason(
+                        .constraint,
+                        "a trigger of table \(table.source) sets \(statements.schema.source(of: .version)), "
+                            + "which only the server may set")))
+        }
+        throw .refused(
+            .trigger(
+                FailureReason(.constraint, "table \(table.source) did not store a row: a trigger or a rule skipped it"))
+        )
+    }
+
     private mutating func add(_ columns: [Column], to grown: TableSQL) throws(StoreFailure) {
         guard !columns.isEmpty else { return }
         allowance.columns -= columns.count
         let installer = SchemaInstaller(definitions: [], dialect: dialect)
-        try installer.add(columns, to: grown.schema.definition, connection)
+        do throws(StoreFailure) {
+            try installer.add(columns, to: grown.schema.definition, connection)
+        } catch .refused(let refusal) where refusal.cause?.kind == .permission {
+            let (table, names) = (grown.schema.name, columns.map(\.name).joined(separator: ", "))
+            throw .refused(
+                Refusal(
+                    400, "unknown-column",
+                    "Table \(table) has no column \(names), and the server's role in the database may not add columns",
+                    refusal.cause))
+        }
         catalogue.tables[grown.schema.name] = grown
         catalogue.number += 1
     }

@@ -91,8 +91,8 @@ struct CheckedItem: Hashable, Sendable {
 }
 
 extension TableSchema {
-    /// Checks an item, which may add at most `limit` columns. A client can never set the owner column: its value there
-    /// is ignored.
+    /// Checks an item, which may add at most `limit` columns. A client can never set the owner column, nor one that the
+    /// database computes: its values there are ignored.
     func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
         var begun: Set<String> = []
@@ -104,7 +104,7 @@ extension TableSchema {
                 let start = writer.count
                 if let place {
                     let column = columns[place]
-                    if column.name == definition.perUser {
+                    if column.name == definition.perUser || traits.computed.contains(column.name) {
                         _ = try? reader.skipValue()
                     } else {
                         try column.store(&reader, into: &writer)
@@ -168,6 +168,23 @@ extension TableSchema {
             }
         }
         return Row(shape: shape, bytes: writer.bytes)
+    }
+}
+
+extension TableSchema {
+    /// The places of the columns that an insert of an item sets in an adopted table; the database gives the others
+    /// their defaults.
+    func placesSet(by item: CheckedItem) -> [Int] {
+        if isOwn { return [] }
+        return columns.indices.filter { $0 < item.extents.count && item.extents[$0] != nil || $0 == ownerPlace }
+    }
+
+    /// The places of the columns in which two rows of an adopted table differ.
+    func placesChanged(from old: Row, to new: Row) -> [Int] {
+        if isOwn { return [] }
+        return zip(old.members, new.members).enumerated().compactMap { place, values in
+            values.0.value == values.1.value || traits.computed.contains(columns[place].name) ? nil : place
+        }
     }
 }
 

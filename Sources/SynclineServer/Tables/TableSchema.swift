@@ -15,12 +15,12 @@ final class TableSchema: Sendable {
     let emptyRow: Row
     /// The system columns that the database's table has.
     let systemColumns: Set<SystemColumn>
-    /// Whether a server created the table; foreign tables are never changed.
+    /// Whether a server created the table; adopted tables are never changed.
     let isOwn: Bool
     /// The kind of its rows' ids.
     let idKind: IDKind
-    /// Columns that the database compares differently from the engine.
-    let opaque: Set<String>
+    /// How the database's columns differ from those that a server makes.
+    let traits: ColumnTraits
     /// Seeds for the hashes of the columns' values.
     let nameHashes: [UInt64]
     private let places: [String: Int]
@@ -31,9 +31,9 @@ final class TableSchema: Sendable {
 
     init(
         _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
-        isOwn: Bool = true, idKind: IDKind = .text, opaque: Set<String> = []
+        isOwn: Bool = true, idKind: IDKind = .text, traits: ColumnTraits = ColumnTraits()
     ) {
-        (self.isOwn, self.idKind, self.opaque) = (isOwn, idKind, opaque)
+        (self.isOwn, self.idKind, self.traits) = (isOwn, idKind, traits)
         self.definition = definition
         self.columns = columns
         self.systemColumns = systemColumns
@@ -98,6 +98,26 @@ final class TableSchema: Sendable {
         }
         return definition.columns + [Column(owner, .string)]
     }
+}
+
+/// How the columns of an adopted table differ from those that a server makes, by their names for clients.
+struct ColumnTraits: Hashable, Sendable {
+    /// The database compares them differently from the engine.
+    var opaque: Set<String> = []
+    /// Only the database sets them.
+    var computed: Set<String> = []
+    /// Their times may be more exact than a millisecond.
+    var fine: Set<String> = []
+    /// Strings that the database does not order by their bytes.
+    var collated: Set<String> = []
+    /// Strings that the database may take for equal if their bytes differ.
+    var inexact: Set<String> = []
+    /// Their numbers may have decimals.
+    var decimal: Set<String> = []
+    /// Every row has a value for them.
+    var required: Set<String> = []
+    /// No two rows have the same value for them.
+    var unique: Set<String> = []
 }
 
 /// The string for a change number as a row's version: base64 of its eight bytes, highest byte first.

@@ -51,11 +51,16 @@ extension RowListReader {
     private static func result(_ scanner: inout JSONScanner) throws(JSONError) -> ServerReply {
         let start = scanner.offset
         var status = 0
+        var (id, version, code, isReadable) = ("", "", "", true)
         var reply = ServerReply(status: 0, content: .unreadable("the result has no row"))
         try scanner.forEachMember { scanner, name throws(JSONError) in
             switch name {
             case "status": if case .integer(let number) = try scanner.value(depth: 3) { status = Int(number) }
             case "row": reply.content = try content(&scanner)
+            case "id": if case .string(let text) = try scanner.value(depth: 3) { id = text }
+            case "version": if case .string(let text) = try scanner.value(depth: 3) { version = text }
+            case "code": if case .string(let text) = try scanner.value(depth: 3) { code = text }
+            case "readable": isReadable = try scanner.value(depth: 3) != .bool(false)
             case "error":
                 if case .string(let text) = try scanner.value(depth: 3) { reply.message = ErrorText.cut(text) }
             default: _ = try scanner.value(depth: 3)
@@ -65,6 +70,9 @@ extension RowListReader {
             throw scanner.error(.wrongShape("a result must have a status"), at: start)
         }
         reply.status = status
+        if !isReadable, !id.isEmpty, !version.isEmpty {
+            reply.content = .row(.hidden(id, version: version, isDeleted: code == "row-deleted"))
+        }
         // As elsewhere, a message beside a row is ignored.
         if case .row = reply.content { reply.message = nil }
         return reply

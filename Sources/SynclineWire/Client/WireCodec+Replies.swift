@@ -67,12 +67,21 @@ extension WireCodec {
             }
             var content = try RowListReader.content(&scanner)
             try scanner.finish()
-            if case .row(var row) = content, let etag {
-                row.columns = row.columns.setting("version", .string(etag))
-                content = .row(row)
+            if case .row(var row) = content {
+                if let etag { row.columns = row.columns.setting("version", .string(etag)) }
+                content = .row(row.markedIfHidden)
             }
             return content
         }
+    }
+}
+
+extension ServerRow {
+    /// Recognizes a row whose values the client may not read. A row that it may read also has its times, whatever its
+    /// columns are called.
+    fileprivate var markedIfHidden: ServerRow {
+        guard moment == nil, columns["readable"] == .bool(false), let version = columns.version else { return self }
+        return .hidden(id, version: version, isDeleted: columns["code"] == .string("row-deleted"))
     }
 }
 

@@ -189,10 +189,10 @@ package struct BatchAnswer {
         writer.raw(#"{"results":["#)
     }
 
-    /// Adds the next operation's result.
+    /// Adds the next operation's result. Of a row that is not readable it has only the id and the version.
     package mutating func add(
         status: Int, error: (message: String, code: String)? = nil, row: TableRow?, _ serverProtocol: ServerProtocol,
-        wantsRow: Bool
+        wantsRow: Bool, isReadable: Bool = true
     ) {
         if !isFirst { writer.raw(",") }
         isFirst = false
@@ -202,7 +202,11 @@ package struct BatchAnswer {
             writer.write(.string(row.id))
             writer.raw(#","version":"#)
             writer.write(.string(row.version))
-            if wantsRow { add(row, serverProtocol) }
+            if !isReadable {
+                writer.raw(#","readable":false"#)
+            } else if wantsRow {
+                add(row, serverProtocol)
+            }
         }
         if let error {
             writer.raw(#","error":"#)

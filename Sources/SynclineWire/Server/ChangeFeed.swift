@@ -7,23 +7,37 @@ package import SynclineCore
 package struct ChangeCursor: Hashable, Sendable {
     package var epoch: String
     package var change: Int64
+    /// The last row of that number that was read, if others may have the same number.
+    package var id: String?
     /// While a table is read from its beginning, the latest change when that read began. A client that had nothing
     /// needs no tombstones of earlier deletes.
     package var begin: Int64?
 
-    package init(epoch: String, change: Int64, begin: Int64? = nil) {
+    package init(epoch: String, change: Int64, id: String? = nil, begin: Int64? = nil) {
         self.epoch = epoch
         self.change = change
+        self.id = id
         self.begin = begin
     }
 
-    package var text: String { "\(epoch).\(change)" + (begin.map { ".\($0)" } ?? "") }
+    /// The id is last, because it may contain any character.
+    package var text: String {
+        let end = id.map { ".\(begin.map(String.init) ?? "").\($0)" } ?? begin.map { ".\($0)" } ?? ""
+        return "\(epoch).\(change)\(end)"
+    }
 
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let numbers = parts.dropFirst().map { Int64($0) ?? -1 }
-        guard (1...2).contains(numbers.count), numbers.allSatisfy({ $0 >= 0 }) else { return nil }
-        self.init(epoch: String(parts[0]), change: numbers[0], begin: numbers.count > 1 ? numbers[1] : nil)
+        let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, let change = Int64(parts[1]), change >= 0 else { return nil }
+        self.init(epoch: parts[0], change: change)
+        if parts.count == 4 {
+            guard !parts[3].isEmpty, !parts[3].utf8.contains(0) else { return nil }
+            id = parts[3]
+        }
+        if parts.count == 3 || parts.count == 4 && !parts[2].isEmpty {
+            guard let number = Int64(parts[2]), number >= 0 else { return nil }
+            begin = number
+        }
     }
 
     /// The client needs the tombstones after this change.
@@ -51,11 +65,14 @@ package struct TableChange: Hashable, Sendable {
     package var number: Int64
     package var row: TableRow
     package var isInView: Bool
+    /// Whether rows with greater ids may have the same number.
+    package var mayShareNumber: Bool
 
-    package init(number: Int64, row: TableRow, isInView: Bool) {
+    package init(number: Int64, row: TableRow, isInView: Bool, mayShareNumber: Bool = false) {
         self.number = number
         self.row = row
         self.isInView = isInView
+        self.mayShareNumber = mayShareNumber
     }
 }
 
@@ -146,7 +163,9 @@ extension TableAnswer {
             }
             let hasMore = hasMore || told < found.count
             if hasMore, told > 0 {
-                cursor.change = found[told - 1].number
+                let last = found[told - 1]
+                cursor.change = last.number
+                cursor.id = last.mayShareNumber ? last.row.id : nil
                 cursor.begin = asked.since == nil ? mark.change : asked.since?.begin
             }
             writer.raw("],\"cursor\":")

@@ -18,6 +18,21 @@ package struct TableAnswer: Sendable {
         return response
     }
 
+    /// Returns a response with a row whose values its client may not read: only its id and its version.
+    package static func hidden(
+        _ row: TableRow, status: Int, _ error: (message: String, code: String)? = nil
+    ) -> HTTPResponse {
+        var members = [Value.Member("id", .string(row.id)), .init("version", .string(row.version)), hidden]
+        if let error { members += [.init("error", .string(error.message)), .init("code", .string(error.code))] }
+        var response = json(status) { $0.write(members: members) }
+        response.headers.append(HTTPHeader("ETag", EntityTag.text(of: row.version)))
+        response.code = error?.code
+        return response
+    }
+
+    /// Marks a row whose values the client may not read.
+    static let hidden = Value.Member("readable", .bool(false))
+
     /// Marks a row that was left out of the response.
     static let omitted = Value.Member("rowOmitted", .bool(true))
 

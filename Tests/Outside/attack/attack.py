@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 
+import adopted
 import attacks
+import rights
 import stall
 import starts
 import wakeups
@@ -17,7 +19,10 @@ from servers import NotStarted, PostgreSQL, Server, SQLite
 from wire import Lost
 
 #: Attacks that are judged by other measures, and the databases that they concern.
-EXTRAS = {"starts": (starts.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]), "wakeups": (wakeups.run, [SQLite, PostgreSQL])}
+EXTRAS = {
+    "rights": (rights.run, [PostgreSQL, SQLite]), "adopted": (adopted.run, [PostgreSQL, SQLite]),
+    "starts": (starts.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]),
+    "wakeups": (wakeups.run, [SQLite, PostgreSQL])}
 
 
 class Options:
@@ -28,8 +33,8 @@ class Options:
             "stays within its bound, and if the server ends within 10 s of SIGTERM. Exit code 1 if any was not.")
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
-                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or starts or stall "
-                            "(both only on PostgreSQL), or wakeups")
+                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted or "
+                            "wakeups, or starts or stall (the last two only on PostgreSQL)")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")

@@ -76,6 +76,31 @@ private enum Fate: Hashable {
         }
     }
 
+    @Test func `2xx with a row that may not be read means done, with what was sent`() {
+        for status in [200, 201] {
+            var hidden = reply(status)
+            hidden.content = .row(.hidden("r", version: "2", isDeleted: false))
+            expect(hidden, [.done, .done, .gone])
+            var request = WriteRequest(
+                kind: .update, table: "t", id: "r", body: Row([.init("a", .integer(1))]), version: "1",
+                operationID: "O")
+            request.ancestor = Row([.init("a", .integer(0)), .init("b", .integer(7)), .init("version", .string("1"))])
+            guard case .done(let done) = WriteJudge(request, ids: .exact).judge(hidden) else {
+                Issue.record("it is not done")
+                continue
+            }
+            #expect(done.row?["a"] == .integer(1) && done.row?["b"] == .integer(7))
+            #expect(done.row?.version == "2")
+        }
+        for status in [409, 412] {
+            for isDeleted in [false, true] {
+                var hidden = reply(status)
+                hidden.content = .row(.hidden("r", version: "2", isDeleted: isDeleted))
+                expect(hidden, isDeleted ? [.rowGone, .rowGone, .gone] : [.conflict, .conflict, .conflict])
+            }
+        }
+    }
+
     @Test func `404 and 410 mean that the row is gone, or that an insert is refused`() {
         for status in [404, 410] {
             expect(reply(status), [.parked, .rowGone, .gone])

@@ -73,8 +73,11 @@ struct ClientDesk {
     let folder: TemporaryFolder
     let protocolVersion: ServerProtocol
 
-    init(_ backend: TestBackend = .sqlite, _ protocolVersion: ServerProtocol = .zumo2, more: String = "") throws {
-        desk = try ServiceDesk(backend, more: more)
+    init(
+        _ backend: TestBackend = .sqlite, _ protocolVersion: ServerProtocol = .zumo2, tables: String = testTables,
+        more: String = ""
+    ) throws {
+        desk = try ServiceDesk(backend, tables: tables, more: more)
         line = DeskLine(desk.service)
         folder = try TemporaryFolder()
         self.protocolVersion = protocolVersion

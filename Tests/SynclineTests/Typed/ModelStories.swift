@@ -264,7 +264,7 @@ private struct Keyed: SyncModel {
 
     @Test func `the error for a case of a newer app names what helps, and it does`() async throws {
         let database = try await database()
-        let findings = database.table(Finding.self)
+        let findings = try database.table(Finding.self)
         try await findings.insert(Finding(id: "a"))
         try await findings.untyped.update(["id": "a", "severity": "catastrophic"])
         let unknown = await #expect(throws: SyncError.self) { try await findings.get(id: "a") }

@@ -27,6 +27,9 @@ enum WriteOutcome: Hashable, Sendable {
         }
     }
 
+    /// The columns of its row.
+    var columns: Row { row?.columns ?? .empty }
+
     /// Whether nothing was changed.
     var isRefused: Bool { if case .done = self { false } else { true } }
 

@@ -73,6 +73,8 @@ struct ChangePlan: Hashable, Sendable {
     var table: String
     /// Changes after this one.
     var since: Int64
+    /// Also the changes of that number of rows with ids after this one.
+    var sinceID: String?
     /// Changes up to this one.
     var until: Int64?
     var limit: Int

@@ -187,28 +187,6 @@ final class PostgresConnection: SQLConnection {
         if isHeard.wait(timeout: .now() + .seconds(1)) == .timedOut { isGivenUp = true }
     }
 
-    func columnQuery(of table: String) -> SQLStatement {
-        SQLStatement(
-            .postgres,
-            """
-            SELECT c.column_name::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE c.data_type::text END \
-            FROM information_schema.columns c JOIN pg_namespace n ON n.nspname = c.udt_schema \
-            JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = c.udt_name \
-            WHERE c.table_schema = current_schema() AND c.table_name = \(.text(table)) ORDER BY c.ordinal_position
-            """)
-    }
-
-    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {
-        let statement = SQLStatement(
-            .postgres,
-            """
-            SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
-            WHERE i.indrelid = to_regclass(quote_ident(\(.text(table)))) AND i.indisunique AND i.indnkeyatts = 1 \
-            AND i.indpred IS NULL AND a.attname = \(.text(column))
-            """)
-        return try first(statement, count: 1) != nil
-    }
-
     private func prepare(_ text: String) throws(StoreFailure) -> String {
         if mustPrepareAgain { try forget() }
         if let known = statements[text] { return known }
@@ -320,9 +298,26 @@ final class PostgresConnection: SQLConnection {
         [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE].contains(PQresultStatus(result))
     }
 
+    /// A field of an error, such as `c`, the column.
+    private func field(_ result: OpaquePointer?, _ name: Character) -> String? {
+        guard let result, let code = name.asciiValue, let text = PQresultErrorField(result, Int32(code)) else {
+            return nil
+        }
+        return String(cString: text)
+    }
+
+    /// The message of an error and the names in it, without the details, which contain values.
+    private func told(_ result: OpaquePointer?, _ code: String) -> String {
+        let names = [("t", "table"), ("c", "column"), ("n", "constraint")].compactMap { key, word in
+            field(result, Character(key)).map { "\(word) \($0)" }
+        }
+        let message = field(result, "M") ?? "no reason given"
+        return "\(message) (\((["PostgreSQL code \(code)"] + names).joined(separator: ", ")))"
+    }
+
     /// Maps the class of an error code to a failure.
     private func failure(_ result: OpaquePointer?) -> StoreFailure {
-        let code = result.flatMap { PQresultErrorField($0, 67) }.map { String(cString: $0) } ?? "08000"
+        let code = field(result, "C") ?? "08000"
         let reason = FailureReason(
             FailureReason.Kind(sqlState: code),
             "\(PostgresConnection.line(PQerrorMessage(handle))) (PostgreSQL code \(code))")
@@ -333,11 +328,17 @@ final class PostgresConnection: SQLConnection {
             return .changed(reason)
         case "54011": return .refused(TableSchema.tooManyColumns)
         // A trigger refuses, or only the database may set a column.
-        case "P0001", "428C9": return .refused(.constraint)
+        case "P0001":
+            return .refused(.trigger(FailureReason(.constraint, "a trigger refused a row (PostgreSQL code \(code))")))
+        case "428C9":
+            return .refused(.constraint(nil, FailureReason(.constraint, "only the database may set a column")))
+        case "42501": return .refused(.rights(FailureReason(.permission, told(result, code))))
         default: break
         }
         switch code.prefix(2) {
-        case "23": return .refused(.constraint)
+        case "23":
+            let name = field(result, "n") ?? field(result, "c")
+            return .refused(.constraint(name, FailureReason(.constraint, told(result, code))))
         case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))
         case "54": return .refused(.valueTooLarge)
         case "08", "40", "53", "55", "57", "25": return .busy(reason)

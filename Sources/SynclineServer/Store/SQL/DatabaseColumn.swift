@@ -7,6 +7,16 @@ import SynclineCore
 struct DatabaseColumn: Hashable, Sendable {
     var name: String
     var type: String
+    /// Whether only the database sets it: it is generated, or an identity that is always generated.
+    var isComputed = false
+    /// Whether a row must have a value for it, and whether it has one if none is given.
+    var (needsValue, hasDefault) = (false, false)
+    /// Whether its times may be more exact than a millisecond.
+    var isFine = false
+    /// Whether strings are equal only if their bytes are, and whether they are ordered by their bytes.
+    var (isExact, isByBytes) = (true, true)
+    /// What the server's role may do with it.
+    var (canSelect, canInsert, canUpdate) = (true, true, true)
 
     init(_ name: String, _ type: String) {
         self.name = name

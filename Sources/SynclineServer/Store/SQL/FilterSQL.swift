@@ -20,12 +20,24 @@ struct FilterSQL {
     }
 
     enum Operand {
-        case column(source: String, kind: Kind)
+        case column(ColumnSQL)
         case value(SQLValue)
     }
 
     enum Kind: Hashable {
         case string, number, boolean, date, version
+    }
+
+    /// A column in a condition.
+    struct ColumnSQL {
+        let source: String
+        let kind: Kind
+        /// Its times may be more exact than the milliseconds that clients see.
+        var isFine = false
+        /// Its strings are ordered by their bytes only if the condition says so.
+        var isCollated = false
+        /// Its strings are equal by their bytes only if the condition says so; if not set, an index may serve equality.
+        var isInexact = false
     }
 
     private let dialect: SQLDialect
@@ -51,10 +63,12 @@ struct FilterSQL {
         case .all(let parts): join(parts[...], " AND ")
         case .any(let parts): join(parts[...], " OR ")
         case .not(let inner): "(NOT \(write(inner)))"
-        case .compare(let left, let sign, let right): "\(write(left)) \(sign) \(write(right))"
+        case .compare(let left, let sign, let right):
+            "\(write(left, forEquality: ["=", "<>"].contains(sign))) \(sign) \(write(right))"
         case .isNull(let operand, let isNull): "\(write(operand)) IS \(isNull ? "" : "NOT ")NULL"
         case .isTrue(let operand): "\(write(operand))\(dialect == .sqlite ? " = 1" : "")"
-        case .oneOf(let operand, let choices): "\(write(operand)) IN (\(choices.map { write($0) }, separator: ", "))"
+        case .oneOf(let operand, let choices):
+            "\(write(operand, forEquality: true)) IN (\(choices.map { write($0) }, separator: ", "))"
         case .text(let function, let operand, let part): write(function, operand, part)
         }
     }
@@ -66,10 +80,12 @@ struct FilterSQL {
         return "(\(join(parts[..<middle], word))\(word)\(join(parts[middle...], word)))"
     }
 
-    private func write(_ operand: Operand) -> SQLText {
+    private func write(_ operand: Operand, forEquality: Bool = false) -> SQLText {
         switch operand {
-        case .column(let source, _): "\(SQLDialect.quoted(source))"
-        case .value(let value): "\(value)"
+        case .column(let column):
+            let needsCollation = column.isCollated && !(forEquality && !column.isInexact)
+            return "\(SQLDialect.quoted(column.source))\(needsCollation ? dialect.byBytes : "")"
+        case .value(let value): return "\(value)"
         }
     }
 

@@ -40,7 +40,7 @@ extension FilterSQL {
             else { return nil }
             let day = Timestamp.text(milliseconds: time - 86_400_000).prefix(10)
             return .compare(
-                .column(source: schema.source(of: name), kind: .date), ">=", .value(.text(String(day))))
+                .column(.init(source: schema.source(of: name), kind: .date)), ">=", .value(.text(String(day))))
         }
 
         /// The condition that is equivalent to the filter; nil if SQL has none.
@@ -53,8 +53,8 @@ extension FilterSQL {
             case .oneOf(let value, let choices): return oneOf(value, choices)
             case .call(let function, let arguments): return text(function, arguments)
             case .column:
-                guard let operand = column(filter), case .column(_, .boolean) = operand else { return nil }
-                return .isTrue(operand)
+                guard let column = column(filter), column.kind == .boolean else { return nil }
+                return .isTrue(.column(column))
             default: return nil
             }
         }
@@ -64,28 +64,34 @@ extension FilterSQL {
             return conditions.count == parts.count ? conditions : nil
         }
 
-        private func column(_ expression: FilterExpression) -> Operand? {
+        private func column(_ expression: FilterExpression) -> ColumnSQL? {
             guard case .column(let path) = expression, path.count == 1 else { return nil }
             let name = path[0]
             if let place = schema.place(ofAnyCase: name) {
                 let column = schema.columns[place]
-                guard !schema.opaque.contains(column.name) else { return nil }
-                return Kind(column.type).map { .column(source: schema.source(of: column.name), kind: $0) }
+                return Kind(column.type).flatMap { self.column(column.name, $0) }
             }
-            guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system),
-                !schema.opaque.contains(system.rawValue)
-            else { return nil }
-            return .column(source: schema.source(of: system), kind: Kind(system))
+            guard let system = SystemColumn(anyCase: name), schema.systemColumns.contains(system) else { return nil }
+            return column(system.rawValue, Kind(system))
+        }
+
+        private func column(_ name: String, _ kind: Kind) -> ColumnSQL? {
+            let traits = schema.traits
+            if traits.opaque.contains(name) { return nil }
+            return ColumnSQL(
+                source: schema.source(of: name), kind: kind, isFine: traits.fine.contains(name),
+                isCollated: traits.collated.contains(name), isInexact: traits.inexact.contains(name))
         }
 
         private func compare(
             _ comparison: FilterExpression.Comparison, _ left: FilterExpression, _ right: FilterExpression
         ) -> Condition? {
-            guard let operand = column(left), case .column(_, let kind) = operand else {
+            guard let known = column(left) else {
                 // The sides are reversed.
                 guard case .literal = left, column(right) != nil else { return nil }
                 return compare(comparison.mirrored, right, left)
             }
+            let (operand, kind) = (Operand.column(known), known.kind)
             if case .literal(.null, _) = right {
                 switch comparison {
                 case .equal: return .isNull(operand, true)
@@ -93,34 +99,54 @@ extension FilterSQL {
                 default: return nil
                 }
             }
-            if let other = column(right), case .column(_, let otherKind) = other {
-                return kind == otherKind && kind != .version ? .compare(operand, comparison.sign, other) : nil
+            if let other = column(right) {
+                if kind != other.kind || kind == .version || known.isFine || other.isFine { return nil }
+                // Databases do not compare columns of two collations.
+                if known.isCollated || other.isCollated { return nil }
+                return .compare(operand, comparison.sign, .column(other))
             }
             guard case .literal(let value, _) = right, let bound = Translation.bound(value, to: kind) else {
                 return nil
             }
             if kind == .boolean || kind == .version, comparison != .equal && comparison != .notEqual { return nil }
+            if known.isFine { return within(operand, comparison, bound) }
             return .compare(operand, comparison.sign, .value(bound))
         }
 
+        /// Clients see times in whole milliseconds, rounded down: to them, all times within one are equal.
+        private func within(
+            _ operand: Operand, _ comparison: FilterExpression.Comparison, _ bound: SQLValue
+        ) -> Condition? {
+            guard case .date(let time) = bound else { return nil }
+            let (this, next) = (Operand.value(bound), Operand.value(.date(time + 1)))
+            switch comparison {
+            case .equal: return .all([.compare(operand, ">=", this), .compare(operand, "<", next)])
+            case .notEqual: return .any([.compare(operand, "<", this), .compare(operand, ">=", next)])
+            case .greater: return .compare(operand, ">=", next)
+            case .greaterOrEqual: return .compare(operand, ">=", this)
+            case .less: return .compare(operand, "<", this)
+            case .lessOrEqual: return .compare(operand, "<", next)
+            }
+        }
+
         private func oneOf(_ value: FilterExpression, _ choices: [FilterExpression]) -> Condition? {
-            guard let operand = column(value), case .column(_, let kind) = operand, !choices.isEmpty else { return nil }
+            guard let known = column(value), !known.isFine, !choices.isEmpty else { return nil }
             var bound: [Operand] = []
             for choice in choices {
-                guard case .literal(let value, _) = choice, let value = Translation.bound(value, to: kind) else {
+                guard case .literal(let value, _) = choice, let value = Translation.bound(value, to: known.kind) else {
                     return nil
                 }
                 bound.append(.value(value))
             }
-            return .oneOf(operand, bound)
+            return .oneOf(.column(known), bound)
         }
 
         private func text(_ function: FilterExpression.Function, _ arguments: [FilterExpression]) -> Condition? {
-            guard [.contains, .startswith, .endswith].contains(function), let operand = column(arguments[0]),
-                case .column(_, .string) = operand, case .literal(.string(let part), _) = arguments[1], !part.isEmpty,
+            guard [.contains, .startswith, .endswith].contains(function), let known = column(arguments[0]),
+                known.kind == .string, case .literal(.string(let part), _) = arguments[1], !part.isEmpty,
                 !part.utf8.contains(0)
             else { return nil }
-            return .text(function, operand, part)
+            return .text(function, .column(known), part)
         }
 
         /// A literal in the form for a comparison with a column of a kind; nil if the two kinds differ.
@@ -151,7 +177,9 @@ extension TableSchema {
     fileprivate func timeOfSQLite(_ name: String) -> String? {
         let known = place(ofAnyCase: name).map { columns[$0] }
         let own = known?.name ?? SystemColumn(anyCase: name)?.rawValue
-        guard let own, opaque.contains(own), known?.type ?? (own == "id" ? .string : .date) == .date else { return nil }
+        guard let own, traits.opaque.contains(own), known?.type ?? (own == "id" ? .string : .date) == .date else {
+            return nil
+        }
         return own
     }
 }

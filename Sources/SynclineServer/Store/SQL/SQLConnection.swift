@@ -26,10 +26,10 @@ protocol SQLConnection: AnyObject {
     func execute(_ text: String) throws(StoreFailure)
     /// Begins a transaction with the given SQL.
     func begin(_ text: String) throws(StoreFailure)
-    /// The statement that returns the names of a table's columns and their declared types, in order.
-    func columnQuery(of table: String) -> SQLStatement
-    /// Whether a column alone identifies a table's rows.
-    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool
+    /// The tables among these names that exist, read together.
+    func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable]
+    /// What is true of the whole database.
+    func facts() throws(StoreFailure) -> DatabaseFacts
 }
 
 /// Connections to one database.
@@ -71,16 +71,6 @@ extension SQLConnection {
     /// The values of the first row.
     func first(_ statement: SQLStatement, count: Int) throws(StoreFailure) -> [SQLValue]? {
         try first(statement) { row in (0..<count).map { row.value($0) } }
-    }
-
-    /// The columns of a table with their declared types; none if there is no table.
-    func columns(of table: String) throws(StoreFailure) -> [DatabaseColumn] {
-        var columns: [DatabaseColumn] = []
-        try run(columnQuery(of: table)) { row in
-            columns.append(DatabaseColumn(row.value(0).text, row.value(1).text))
-            return true
-        }
-        return columns
     }
 
     /// Runs the body in a transaction; an error rolls it back.

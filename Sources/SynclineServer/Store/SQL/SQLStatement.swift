@@ -158,16 +158,52 @@ enum SQLDialect: Hashable, Sendable {
     /// The function for the larger of two numbers.
     var larger: String { self == .sqlite ? "max" : "greatest" }
 
-    /// The expression by which a column is sorted; a system column has no type here. PostgreSQL defines no order of
-    /// JSON. Columns that PostgreSQL sorts differently from the engine, or that SQLite stores in more than one form,
-    /// are sorted as clients see them.
-    func sortable(_ column: String, _ type: ColumnType?, isOpaque: Bool) -> String {
-        switch (self, type) {
-        case (.postgres, .json): "\(column)::text COLLATE \"C\""
-        case (.postgres, .string) where isOpaque: "\(column)::text COLLATE \"C\""
-        case (.sqlite, .date) where isOpaque, (.sqlite, nil) where isOpaque:
-            "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(column)), \(column))"
-        default: column
+    /// Makes strings be compared by their bytes.
+    var byBytes: String { self == .sqlite ? " COLLATE BINARY" : " COLLATE \"C\"" }
+
+    /// The function by which an SQLite connection reads a moment that is stored as text.
+    static let momentFunction = "syncline_moment"
+
+    /// A column of any type as text, in the order of its bytes.
+    private func text(_ column: String) -> String {
+        self == .sqlite ? "CAST(\(column) AS TEXT)" : "\(column)::text COLLATE \"C\""
+    }
+
+    /// The expression by which a column is sorted. PostgreSQL defines no order of JSON. Columns that the database sorts
+    /// differently from the engine, or stores in more than one form, are sorted as clients see them.
+    func sortable(_ column: String, _ kind: SortKind, _ name: String, _ traits: ColumnTraits) -> String {
+        let isOpaque = traits.opaque.contains(name)
+        switch (self, kind) {
+        case (.postgres, .json): return text(column)
+        case (.postgres, .string) where isOpaque, (_, .id) where isOpaque: return text(column)
+        case (_, .string) where traits.collated.contains(name), (_, .id) where traits.collated.contains(name):
+            return column + byBytes
+        case (.sqlite, .date) where isOpaque:
+            return "coalesce(\(SQLDialect.momentFunction)(\(column)), \(column))"
+        case (.postgres, .date) where traits.fine.contains(name): return "date_trunc('milliseconds', \(column))"
+        default: return column
+        }
+    }
+
+    /// What a column is sorted as.
+    enum SortKind: Hashable {
+        case id, string, date, json, other
+
+        init(_ type: ColumnType) {
+            switch type {
+            case .string: self = .string
+            case .date: self = .date
+            case .json: self = .json
+            case .number, .boolean: self = .other
+            }
+        }
+
+        init(_ column: SystemColumn) {
+            switch column {
+            case .id: self = .id
+            case .createdAt, .updatedAt: self = .date
+            case .version, .deleted: self = .other
+            }
         }
     }
 

@@ -24,6 +24,9 @@ enum StateSQL {
             "table" \(text) NOT NULL, "name" \(text) NOT NULL, "type" \(text) NOT NULL)
             """,
             """
+            CREATE INDEX IF NOT EXISTS "syncline_columns_table" ON "syncline_columns" ("table", "name")
+            """,
+            """
             CREATE TABLE IF NOT EXISTS "syncline_tombstones" ("table" \(text) NOT NULL, "id" \(text) NOT NULL, \
             "owner" \(text) NOT NULL, "change" \(big) NOT NULL, "time" \(big) NOT NULL, \
             PRIMARY KEY ("table", "id", "owner"))
@@ -59,8 +62,9 @@ enum StateSQL {
     }
 
     /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.
+    /// The rows of adopted tables have smaller numbers.
     private static func firstChange(of epoch: String) -> Int64 {
-        (Int64(epoch.prefix(5), radix: 16) ?? 0) * changesOfAnEpoch
+        ((Int64(epoch.prefix(5), radix: 16) ?? 0) + 1) * changesOfAnEpoch
     }
 
     /// More changes than are ever made.
@@ -185,8 +189,10 @@ enum StateSQL {
     }
 
     private static func removed(_ plan: ChangePlan, _ table: TableSQL) -> SQLText {
+        // Rows precede a tombstone of the same number.
+        let sign = plan.sinceID == nil ? ">" : ">="
         var conditions: [SQLText] = [
-            #""table" = \#(.text(plan.table))"#, #""change" > \#(.integer(plan.since))"#,
+            #""table" = \#(.text(plan.table))"#, #""change" \#(sign) \#(.integer(plan.since))"#,
         ]
         if let until = plan.until { conditions.append(#""change" <= \#(.integer(until))"#) }
         if table.schema.definition.perUser != nil { conditions.append(#""owner" = \#(.text(plan.owner ?? ""))"#) }

@@ -26,9 +26,9 @@ final class TableSQL: Sendable {
         selection = TableSQL.selection(schema)
         inserted = TableSQL.stamped(schema)
         updated = TableSQL.restamped(schema)
-        insertion = TableSQL.insertion(schema, dialect)
+        insertion = TableSQL.insertion(schema, schema.columns, dialect)
         newInsertion = insertion + " ON CONFLICT (\(SQLDialect.quoted(schema.source(of: .id)))) DO NOTHING"
-        changing = TableSQL.changing(schema, dialect)
+        changing = TableSQL.changing(schema, schema.columns, dialect)
         byID =
             "SELECT \(selection) FROM \(table) WHERE \(SQLDialect.quoted(schema.source(of: .id))) = "
             + TableSQL.placeholder(1, .text(""), schema, dialect)
@@ -125,18 +125,19 @@ final class TableSQL: Sendable {
         var named: Set<String> = []
         for key in keys {
             let name: String
-            let type: ColumnType?
+            let kind: SQLDialect.SortKind
+            var nulls = ""
             if let place = schema.place(ofAnyCase: key.column) {
-                (name, type) = (schema.columns[place].name, schema.columns[place].type)
+                (name, kind) = (schema.columns[place].name, .init(schema.columns[place].type))
+                nulls = dialect.nulls(isDescending: key.isDescending)
             } else if let system = SystemColumn(anyCase: key.column), schema.systemColumns.contains(system) {
-                (name, type) = (system.rawValue, nil)
+                (name, kind) = (system.rawValue, .init(system))
             } else {
                 continue
             }
             let source = schema.source(of: name)
             guard named.insert(source).inserted else { continue }
-            let nulls = type == nil ? "" : dialect.nulls(isDescending: key.isDescending)
-            let sorted = dialect.sortable(SQLDialect.quoted(source), type, isOpaque: schema.opaque.contains(name))
+            let sorted = dialect.sortable(SQLDialect.quoted(source), kind, name, schema.traits)
             parts.append(sorted + (key.isDescending ? " DESC" : "") + nulls)
         }
         if !named.contains(schema.source(of: .id)) { parts.append(name(.id)) }
@@ -146,10 +147,13 @@ final class TableSQL: Sendable {
     func changes(_ plan: ChangePlan) -> SQLStatement {
         var statement = SQLStatement(
             dialect,
-            "SELECT \(selection)\(changed(plan)) ORDER BY \(name(.version)) LIMIT \(.integer(Int64(plan.limit)))")
+            "SELECT \(selection)\(changed(plan)) ORDER BY \(feedOrder) LIMIT \(.integer(Int64(plan.limit)))")
         statement.isLarge = true
         return statement
     }
+
+    /// Numbers are unique only in tables that the server made.
+    private var feedOrder: String { schema.isOwn ? name(.version) : "\(name(.version)), \(name(.id))" }
 
     func changeCount(_ plan: ChangePlan) -> SQLStatement {
         SQLStatement(dialect, "SELECT count(*)\(changed(plan))")
@@ -157,6 +161,9 @@ final class TableSQL: Sendable {
 
     private func changed(_ plan: ChangePlan) -> SQLText {
         var conditions: [SQLText] = ["\(name(.version)) > \(.integer(plan.since))"]
+        if let id = plan.sinceID {
+            conditions = ["(\(name(.version)), \(name(.id))) > (\(.integer(plan.since)), \(untyped: .text(id)))"]
+        }
         if let until = plan.until { conditions.append("\(name(.version)) <= \(.integer(until))") }
         if let own = ownership(plan.owner) { conditions.append(own) }
         return " FROM \(table)\(TableSQL.where(conditions))"
@@ -193,19 +200,19 @@ final class TableSQL: Sendable {
         }
     }
 
-    private static func insertion(_ schema: TableSchema, _ dialect: SQLDialect) -> String {
+    private static func insertion(_ schema: TableSchema, _ columns: [Column], _ dialect: SQLDialect) -> String {
         let system = stamped(schema)
-        let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
-        let samples = system.map(sample) + schema.columns.map { sample($0.type) }
+        let names = system.map { schema.source(of: $0) } + columns.map { schema.source(of: $0.name) }
+        let samples = system.map(sample) + columns.map { sample($0.type) }
         let places = samples.enumerated().map { placeholder($0 + 1, $1, schema, dialect) }
         return "INSERT INTO \(SQLDialect.quoted(schema.definition.source)) "
             + "(\(names.map(SQLDialect.quoted).joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
     }
 
-    private static func changing(_ schema: TableSchema, _ dialect: SQLDialect) -> String {
+    private static func changing(_ schema: TableSchema, _ columns: [Column], _ dialect: SQLDialect) -> String {
         let system = restamped(schema)
-        let names = system.map { schema.source(of: $0) } + schema.columns.map { schema.source(of: $0.name) }
-        let samples = system.map(sample) + schema.columns.map { sample($0.type) }
+        let names = system.map { schema.source(of: $0) } + columns.map { schema.source(of: $0.name) }
+        let samples = system.map(sample) + columns.map { sample($0.type) }
         // The first column is the id.
         let settings = zip(names, samples).enumerated().map { place, setting in
             "\(SQLDialect.quoted(setting.0)) = \(placeholder(place + 2, setting.1, schema, dialect))"
@@ -228,11 +235,24 @@ final class TableSQL: Sendable {
         BoundColumns(values: row.columns, columns: schema.columns)
     }
 
-    func insert(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        insert(insertion, row, stamp)
+    /// The values of some columns, by their places.
+    private func columns(_ row: TableRow, _ places: [Int]) -> BoundColumns {
+        let (columns, values) = (places.map { schema.columns[$0] }, Array(row.columns.members))
+        return BoundColumns(
+            values: Row(RowShape(columns.map(\.name)), places.map { values[$0].value }), columns: columns)
     }
 
-    /// Inserts a row if there is none with the id. Only for a table that a server made: foreign tables may have rules
+    /// Inserts a row. Adopted tables have defaults and columns that only the database sets: the statement names the
+    /// columns in `places` only.
+    func insert(_ row: TableRow, _ stamp: Stamp, only places: [Int]) -> SQLStatement {
+        if schema.isOwn { return insert(insertion, row, stamp) }
+        let columns = columns(row, places)
+        return SQLStatement(
+            dialect, prepared: TableSQL.insertion(schema, columns.columns, dialect),
+            values: inserted.map { value($0, row, stamp) }, columns: columns)
+    }
+
+    /// Inserts a row if there is none with the id. Only for a table that a server made: adopted tables may have rules
     /// that this would hide.
     func insertNew(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
         insert(newInsertion, row, stamp)
@@ -242,8 +262,16 @@ final class TableSQL: Sendable {
         SQLStatement(dialect, prepared: text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
     }
 
-    func update(_ row: TableRow, _ stamp: Stamp) -> SQLStatement {
+    /// Updates a row. What clients see of an adopted table's values may be less than what they are: the statement names
+    /// only the columns in `places`.
+    func update(_ row: TableRow, _ stamp: Stamp, only places: [Int]) -> SQLStatement {
         let values = [.text(row.id)] + updated.map { value($0, row, stamp) }
+        if !schema.isOwn {
+            let columns = columns(row, places)
+            return SQLStatement(
+                dialect, prepared: TableSQL.changing(schema, columns.columns, dialect), values: values, columns: columns
+            )
+        }
         return SQLStatement(dialect, prepared: changing, values: values, columns: columns(row))
     }
 
@@ -256,14 +284,17 @@ final class TableSQL: Sendable {
         var text =
             #"SELECT 1 FROM \#(table) AS "live" WHERE "live".\#(name(.id)) = "syncline_tombstones"."id"\#(tombstoneCast)"#
         if let owner = schema.definition.perUser {
-            text += #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner""#
+            text +=
+                #" AND "live".\#(SQLDialect.quoted(schema.source(of: owner))) = "syncline_tombstones"."owner"\#(dialect.byBytes)"#
         }
         return text
     }
 
     private var tombstoneCast: String {
         switch (dialect, schema.idKind) {
-        case (.sqlite, _), (_, .text): ""
+        case (.sqlite, _): ""
+        // The two columns may have different collations.
+        case (.postgres, .text): dialect.byBytes
         case (.postgres, .uuid): "::uuid"
         case (.postgres, .integer): "::bigint"
         }
@@ -323,9 +354,10 @@ extension SQLValue {
         }
     }
 
+    /// In whole milliseconds, rounded down, as clients see it.
     var instant: Timestamp.Instant {
         switch self {
-        case .text(let text): Timestamp(stored: text)?.instant ?? .init(seconds: 0)
+        case .text(let text): .init(milliseconds: Timestamp(stored: text)?.instant.milliseconds ?? 0)
         case .date(let time): .init(milliseconds: time)
         default: .init(seconds: 0)
         }

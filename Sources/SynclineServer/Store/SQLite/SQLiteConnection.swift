@@ -3,9 +3,10 @@
 import CSQLite
 import SynclineCore
 import SynclineGround
+import SynclineWire
 
 final class SQLiteConnection: SQLConnection {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
     /// The last bound moment and its text: the rows of a transaction share one time.
     private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
@@ -34,6 +35,8 @@ final class SQLiteConnection: SQLConnection {
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         // A few thousand steps take some tens of microseconds.
         sqlite3_progress_handler(handle, 2000, isToStop, Unmanaged.passUnretained(self).toOpaque())
+        sqlite3_create_function_v2(
+            handle, SQLDialect.momentFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, readMoment, nil, nil, nil)
     }
 
     deinit {
@@ -65,28 +68,6 @@ final class SQLiteConnection: SQLConnection {
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int {
         try run(statement)
         return Int(sqlite3_changes(handle))
-    }
-
-    func columnQuery(of table: String) -> SQLStatement {
-        SQLStatement(.sqlite, "SELECT name, type FROM pragma_table_info(\(.text(table)))")
-    }
-
-    func isKey(_ column: String, of table: String) throws(StoreFailure) -> Bool {
-        // A key of integers has no index of its own.
-        let statement = SQLStatement(
-            .sqlite,
-            """
-            SELECT group_concat(k.name, char(0)) \
-            FROM pragma_index_list(\(.text(table))) i, pragma_index_info(i.name) k \
-            WHERE i."unique" AND NOT i.partial GROUP BY i.name \
-            UNION ALL SELECT group_concat(name, char(0)) FROM pragma_table_info(\(.text(table))) WHERE pk > 0
-            """)
-        var isKey = false
-        try run(statement) { row in
-            isKey = isKey || row.value(0).text == column
-            return !isKey
-        }
-        return isKey
     }
 
     private func prepare(_ text: String) throws(StoreFailure) -> OpaquePointer {
@@ -160,7 +141,13 @@ final class SQLiteConnection: SQLConnection {
         }
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy(FailureReason(kind, "the database is locked: \(reason)"))
-        case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .refused(.constraint)
+        // The message of a trigger is its author's, and may contain values.
+        case SQLITE_CONSTRAINT where code == syncline_sqlite_constraint_trigger:
+            return .refused(.trigger(FailureReason(.constraint, "a trigger refused a row (SQLite code \(code))")))
+        case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
+            let name = reason.firstIndex(of: ":").map { reason[reason.index(after: $0)...].trimmed }
+            return .refused(
+                .constraint(name, FailureReason(.constraint, "the database refused a row: \(reason)")))
         case SQLITE_TOOBIG: return .refused(.valueTooLarge)
         case SQLITE_READONLY: return .busy(FailureReason(kind, "the database is read-only: \(reason)"))
         case SQLITE_FULL: return .busy(FailureReason(kind, "the disk is full"))
@@ -174,6 +161,20 @@ private nonisolated func isToStop(_ context: UnsafeMutableRawPointer?) -> Int32 
     guard let context else { return 0 }
     let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
     return connection.limit?.stop == nil ? 0 : 1
+}
+
+/// Called by SQLite: reads a moment that is stored as text, and returns it in the usual form, or null.
+private nonisolated func readMoment(
+    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+) {
+    guard let value = arguments?[0], sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value)
+    else { return sqlite3_result_null(context) }
+    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+    guard let moment = Timestamp(stored: String(decoding: bytes, as: UTF8.self)) else {
+        return sqlite3_result_null(context)
+    }
+    var text = Timestamp.text(milliseconds: moment.instant.milliseconds)
+    text.withUTF8 { syncline_sqlite_result_text(context, $0.baseAddress, Int32($0.count)) }
 }
 
 /// The current row of a statement.

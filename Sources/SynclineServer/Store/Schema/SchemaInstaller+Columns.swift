@@ -9,7 +9,7 @@ extension SchemaInstaller {
         _ columns: [Column], to definition: TableDefinition, _ connection: any SQLConnection
     ) throws(StoreFailure) {
         if columns.isEmpty { return }
-        let present = try connection.columns(of: definition.source)
+        let present = try connection.tables([definition.source])[definition.source]?.columns ?? []
         for column in columns {
             // SQLite's names are not case-sensitive.
             let there = present.first {
@@ -56,10 +56,10 @@ extension SchemaInstaller {
 
     /// The schema of a table that the server created; the database may lack some of its columns by now.
     static func own(
-        _ definition: TableDefinition, _ columns: [Column], _ present: [DatabaseColumn], _ dialect: SQLDialect
+        _ definition: TableDefinition, _ columns: [Column], _ table: DatabaseTable?, _ dialect: SQLDialect
     ) throws(StoreFailure) -> TableSchema {
-        if present.isEmpty { throw refusal("table-changed", "table \(definition.source) no longer exists") }
-        let types = Dictionary(present.map { ($0.name, $0) }) { first, _ in first }
+        guard let table else { throw refusal("table-changed", "table \(definition.source) no longer exists") }
+        let types = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
         var left: [Column] = []
         for column in columns where !column.name.isEmpty {
             guard let type = types[column.name] else { continue }
@@ -72,5 +72,9 @@ extension SchemaInstaller {
             left.append(column)
         }
         return TableSchema(definition, columns: left)
+    }
+
+    static func refusal(_ code: String, _ message: String) -> StoreFailure {
+        .refused(Refusal(500, code, message))
     }
 }

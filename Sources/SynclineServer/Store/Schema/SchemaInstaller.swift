@@ -1,6 +1,7 @@
 // Prepares a database when a server starts: it creates the server's own tables and missing served tables, and reads the
 // existing ones. It looks first: if everything exists, nothing is created, it waits for no other transaction, and the
-// permission to read and write rows is enough. Foreign tables are served unchanged, or refused with what is missing.
+// permission to read and write rows is enough. Adopted tables, which others made, are served unchanged, or refused with
+// what is missing.
 
 import SynclineCore
 
@@ -15,14 +16,15 @@ struct SchemaInstaller {
         case columns([Column])
     }
 
+    /// The number of tables that are created in one transaction: PostgreSQL keeps a lock for each of them and of their
+    /// indexes, and has room for some thousands.
+    private var portion: Int { dialect == .sqlite ? .max : 200 }
+
     func install(
         in database: any SQLDatabase, epoch: String, renewsEpoch: Bool
     ) throws(StoreFailure) -> StoreCatalogue {
-        if !renewsEpoch,
-            let whole = try database.read({ connection throws(StoreFailure) in try whole(connection) })
-        {
-            return whole
-        }
+        let known = try database.read { connection throws(StoreFailure) in try look(connection) }
+        if let known, known.lacking.isEmpty, !renewsEpoch { return try SchemaInstaller.served(known.catalogue) }
         return try database.write { connection throws(StoreFailure) in
             if try format(connection) != StateSQL.format {
                 try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
@@ -30,25 +32,38 @@ struct SchemaInstaller {
                     return ((), true)
                 }
             }
-            return try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                (try installServedTables(connection, epoch: epoch, renewsEpoch: renewsEpoch), true)
-            }
+            var rest = (known?.lacking ?? definitions)[...]
+            var renews = renewsEpoch
+            repeat {
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                    let portion = Array(rest.prefix(portion))
+                    return (try installServedTables(portion, connection, epoch: epoch, renewsEpoch: renews), true)
+                }
+                rest = rest.dropFirst(portion)
+                renews = false
+            } while !rest.isEmpty
+            return try SchemaInstaller.served(SchemaInstaller.catalogue(connection, definitions, dialect))
         }
     }
 
-    /// The tables, if none of them lacks anything.
-    private func whole(_ connection: any SQLConnection) throws(StoreFailure) -> StoreCatalogue? {
+    /// The tables, and the definitions of those that lack something; nil if the server's own tables do, or if the database
+    /// is an older copy.
+    private func look(
+        _ connection: any SQLConnection
+    ) throws(StoreFailure) -> (catalogue: StoreCatalogue, lacking: [TableDefinition])? {
         guard try format(connection) == StateSQL.format, try olderCopy(connection) == nil else { return nil }
         let catalogue = try SchemaInstaller.catalogue(connection, definitions, dialect)
-        for definition in definitions where try missingPart(definition, catalogue, connection) != .nothing {
-            return nil
+        var lacking: [TableDefinition] = []
+        for definition in definitions where try missingPart(definition, catalogue) != .nothing {
+            lacking.append(definition)
         }
-        return try SchemaInstaller.served(catalogue)
+        return (catalogue, lacking)
     }
 
     /// The format of the server's own tables; nil if they do not exist.
     private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
-        for table in StateSQL.tables where try connection.columns(of: table).isEmpty { return nil }
+        try StoreFailure.check(connection.facts().findings(dialect))
+        guard try connection.tables(StateSQL.tables).count == StateSQL.tables.count else { return nil }
         guard let format = try connection.first(StateSQL.formatNumber(dialect), count: 1)?[0].integer else {
             return nil
         }
@@ -73,9 +88,10 @@ struct SchemaInstaller {
         try connection.run(StateSQL.begin(epoch: epoch, dialect))
     }
 
+    /// Creates what is missing. By now another process may have done so.
     private func installServedTables(
-        _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
-    ) throws(StoreFailure) -> StoreCatalogue {
+        _ definitions: [TableDefinition], _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
+    ) throws(StoreFailure) {
         // Writers take this row before anything else, and code that changes a table must do so, too: otherwise each
         // could wait for the other.
         try connection.execute(StateSQL.line)
@@ -84,13 +100,39 @@ struct SchemaInstaller {
         if let reason { Diagnostics.note(Continuity.note(reason)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
         for definition in definitions { try install(definition, known, connection) }
-        return try SchemaInstaller.served(SchemaInstaller.catalogue(connection, definitions, dialect))
     }
 
     /// The tables, if all of them can be served.
     private static func served(_ catalogue: StoreCatalogue) throws(StoreFailure) -> StoreCatalogue {
         if let fault = catalogue.faults.min(by: { $0.key < $1.key }) { throw .refused(fault.value) }
         return catalogue
+    }
+
+    /// What is wrong with the rows of tables. A check that takes too long is a warning.
+    static func faultsOfRows(
+        _ catalogue: StoreCatalogue, _ connection: any SQLConnection, hasMark: Bool = true
+    ) throws(StoreFailure) -> [Finding] {
+        var findings: [Finding] = []
+        var rest = catalogue.tables.sorted { $0.key < $1.key }.map(\.value)[...]
+        while let first = rest.first {
+            let some = Array(rest.prefix(100))
+            rest = rest.dropFirst(100)
+            do throws(StoreFailure) {
+                try connection.run(TableSQL.rowCheck(some, first.dialect, hasMark: hasMark)) { row in
+                    let table = some[Int(row.value(0).integer)]
+                    for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
+                        findings.append(fault.finding(table.schema))
+                    }
+                    return true
+                }
+            } catch .busy(let reason) where reason.kind == .timedOut {
+                findings.append(
+                    Finding(
+                        .warning, "database", "rows-not-checked", "not all rows could be checked in time: \(reason)",
+                        mend: "add unique indexes on the numbers of adopted tables, and NOT NULL"))
+            }
+        }
+        return findings
     }
 
     /// The tables as they are in the database now.
@@ -107,19 +149,24 @@ struct SchemaInstaller {
             }
             return true
         }
+        let present = try connection.tables(definitions.map(\.source))
         var catalogue = StoreCatalogue(tables: [:], number: number, epoch: epoch)
         for definition in definitions {
-            let present = try connection.columns(of: definition.source)
+            let table = present[definition.source]
+            if table == nil, columns[definition.name] == nil { continue }
             do throws(StoreFailure) {
+                let findings = definition.findings(table, isOwn: columns[definition.name] != nil, dialect)
+                catalogue.findings += findings
+                if table?.mayAlter == true { catalogue.mayAlter.insert(definition.name) }
+                try StoreFailure.check(findings)
                 let schema: TableSchema
                 if let own = columns[definition.name] {
-                    schema = try SchemaInstaller.own(definition, own, present, dialect)
+                    schema = try SchemaInstaller.own(definition, own, table, dialect)
                     let known = Set(schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue))
-                    catalogue.unknownColumns[definition.name] = present.map(\.name).filter { !known.contains($0) }
-                } else if present.isEmpty {
-                    continue
+                    catalogue.unknownColumns[definition.name] =
+                        table?.columns.map(\.name).filter { !known.contains($0) } ?? []
                 } else {
-                    schema = try foreign(definition, present, connection, dialect)
+                    schema = AdoptedTable(definition, table ?? DatabaseTable(), dialect).schema
                 }
                 catalogue.tables[definition.name] = TableSQL(schema, dialect)
             } catch {
@@ -131,10 +178,11 @@ struct SchemaInstaller {
     }
 
     private func missingPart(
-        _ definition: TableDefinition, _ known: StoreCatalogue, _ connection: any SQLConnection
+        _ definition: TableDefinition, _ known: StoreCatalogue
     ) throws(StoreFailure) -> MissingPart {
-        if try connection.columns(of: definition.source).isEmpty { return .table }
-        guard let schema = known.tables[definition.name]?.schema, schema.isOwn else { return .nothing }
+        if let fault = known.faults[definition.name] { return fault.code == "table-changed" ? .table : .nothing }
+        guard let schema = known.tables[definition.name]?.schema else { return .table }
+        guard schema.isOwn else { return .nothing }
         var missing: [Column] = []
         for column in TableSchema.declared(definition) {
             guard let place = schema.place(of: column.name) else {
@@ -154,7 +202,7 @@ struct SchemaInstaller {
     private func install(
         _ definition: TableDefinition, _ known: StoreCatalogue, _ connection: any SQLConnection
     ) throws(StoreFailure) {
-        switch try missingPart(definition, known, connection) {
+        switch try missingPart(definition, known) {
         case .nothing: return
         case .table:
             let declared = TableSchema.declared(definition)
@@ -179,15 +227,15 @@ struct SchemaInstaller {
             "\"version\" \(dialect.bigInteger) NOT NULL", "\"deleted\" \(flag) NOT NULL",
         ]
         parts += columns.map { "\(SQLDialect.quoted($0.name)) \(dialect.type($0.type))" }
+        // Indexes as parts of the table: SQLite reads its whole schema again after each statement that changes it.
+        let indexes = [("updatedAt", "\"updatedAt\", \"id\""), ("version", "\"version\"")]
+        parts += indexes.map { name, keys in
+            "CONSTRAINT \(SQLDialect.quoted("syncline_\(definition.source)_\(name)")) UNIQUE (\(keys))"
+        }
         // Rows are stored in the order of insertion: an id at a random position moves an entry of the key's index, not
         // a row.
         let options = dialect == .sqlite ? " STRICT" : ""
         try connection.execute("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))\(options)")
-        let indexes = [("updatedAt", "INDEX", "\"updatedAt\", \"id\""), ("version", "UNIQUE INDEX", "\"version\"")]
-        for (name, kind, keys) in indexes {
-            let index = SQLDialect.quoted("syncline_\(definition.source)_\(name)")
-            try connection.execute("CREATE \(kind) \(index) ON \(table) (\(keys))")
-        }
         if let owner = definition.perUser {
             let index = SQLDialect.quoted("syncline_\(definition.source)_owner")
             try connection.execute("CREATE INDEX \(index) ON \(table) (\(SQLDialect.quoted(owner)), \"updatedAt\")")

@@ -7,6 +7,10 @@ struct StoreCatalogue: Sendable {
     var epoch: String
     /// The reasons why tables can't be served in their current form.
     var faults: [String: Refusal] = [:]
+    /// What an operator should know about the tables.
+    var findings: [Finding] = []
+    /// The tables to which the server's role may add columns.
+    var mayAlter: Set<String> = []
     /// Columns of a server's table that the server did not create.
     var unknownColumns: [String: [String]] = [:]
 }
@@ -17,6 +21,9 @@ extension StoreCatalogue {
         var notes: [String] = []
         for (name, fault) in faults.sorted(by: { $0.key < $1.key }) where old.faults[name] != fault {
             notes.append("table \(name) can't be served: \(fault.message)")
+        }
+        for finding in findings where finding.weight == .warning && !old.findings.contains(finding) {
+            notes.append(finding.text)
         }
         for (name, table) in old.tables.sorted(by: { $0.key < $1.key }) {
             guard let now = tables[name] else { continue }

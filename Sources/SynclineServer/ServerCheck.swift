@@ -1,0 +1,87 @@
+// `syncline-server check`: looks at everything that a start needs, changes nothing, and says how to mend what is wrong.
+
+import SynclineCore
+import SynclineWire
+
+extension Server {
+    /// All findings. A configuration that can't be read has none: the command line is refused then.
+    static func check(_ configuration: ServerConfiguration, descriptors: Int) -> [Finding] {
+        var findings = configuration.findings(descriptors: descriptors)
+        do throws(StartFailure) {
+            _ = try certificate(configuration)
+            try TokenGate(configuration.auth).take(configuration.auth)
+        } catch {
+            findings.append(Finding(.error, "configuration", "invalid-file", error.message, mend: error.hint))
+        }
+        do throws(StoreFailure) {
+            findings += try inspect(configuration)
+        } catch {
+            let failure = StartFailure(error)
+            findings.append(Finding(.error, "database", "store-unavailable", failure.message, mend: failure.hint))
+        }
+        return findings
+    }
+
+    private static func inspect(_ configuration: ServerConfiguration) throws(StoreFailure) -> [Finding] {
+        let connection: any SQLConnection
+        let dialect: SQLDialect
+        switch try address(configuration) {
+        case .sqlite(let path):
+            guard SystemFiles.stamp(path) != nil else {
+                return [Finding(.fact, "database", "will-be-made", "\(path) will be made when the server starts")]
+            }
+            // A connection that could write finds out whether the file is read-only.
+            (connection, dialect) = (try SQLiteConnection(path: path, isReader: false), .sqlite)
+        case .postgres(let url):
+            let waits = PostgresWaitLimits(limits: configuration.limits.database)
+            (connection, dialect) = (try PostgresConnection(url: url, waits: waits), .postgres)
+        }
+        let installer = SchemaInstaller(definitions: configuration.tables, dialect: dialect)
+        return configuration.findings(try connection.facts()) + (try installer.inspect(connection))
+    }
+}
+
+extension ServerConfiguration {
+    /// What a database lacks for the settings.
+    fileprivate func findings(_ facts: DatabaseFacts) -> [Finding] {
+        guard let most = facts.connections, databaseConnections + 1 > most else { return [] }
+        return [
+            Finding(
+                .warning, "database", "few-connections",
+                "the server wants \(databaseConnections + 1) connections, and the database has \(most)",
+                mend: "lower databaseConnections, or raise max_connections")
+        ]
+    }
+}
+
+extension ServerTool {
+    /// Prints the findings, errors first; returns the exit code.
+    static func check(_ configuration: ServerConfiguration) -> Int32 {
+        let findings = Server.check(
+            configuration, descriptors: SystemFiles.allowDescriptors(configuration.limits.connections + 100))
+        let sorted = [Finding.Weight.error, .warning, .fact].flatMap { weight in
+            findings.filter { $0.weight == weight }
+        }
+        let errors = findings.count { $0.weight == .error }
+        var lines = sorted.map {
+            configuration.log == .json ? $0.json : "\($0.weight.rawValue): \($0.place): \($0.text)"
+        }
+        if configuration.log != .json {
+            let count = errors == 1 ? "1 error" : "\(errors) errors"
+            lines.append(errors == 0 ? "The server can start." : "The server can't start: \(count).")
+        }
+        Diagnostics.write(lines.map { LogText.escaped($0) + "\n" }.joined(), to: 1)
+        return errors == 0 ? 0 : 3
+    }
+}
+
+extension Finding {
+    fileprivate var json: String {
+        var members: [Value.Member] = [
+            .init("weight", .string(weight.rawValue)), .init("place", .string(place)), .init("code", .string(code)),
+            .init("message", .string(message)),
+        ]
+        if let mend { members.append(.init("mend", .string(mend))) }
+        return Value.object(members).json
+    }
+}

@@ -1,0 +1,45 @@
+// Gives new numbers and times to rows that have none, or that the server could not have given: then they are among the
+// changes. Servers may run meanwhile.
+
+import SynclineCore
+
+extension SQLStore {
+    /// The number of rows in a transaction; others wait for it.
+    private static let portion = 5000
+
+    /// Returns the number of rows that were changed.
+    func number(_ table: String) throws(StoreFailure) -> Int {
+        guard let statements = currentCatalogue.tables[table] else { throw tableChanged(table) }
+        var total = 0
+        while true {
+            let count = try database.write { connection throws(StoreFailure) in
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                    (try numberSome(statements, connection), true)
+                }
+            }
+            if count == 0 { return total }
+            total += count
+        }
+    }
+
+    private func numberSome(_ statements: TableSQL, _ connection: any SQLConnection) throws(StoreFailure) -> Int {
+        let (portion, definition) = (SQLStore.portion, statements.schema.definition)
+        guard let values = try connection.first(StateSQL.stamp(portion, now: environment.now(), dialect), count: 2)
+        else { throw .broken("the server's own table is missing") }
+        var stamp = Stamp(change: values[0].integer - Int64(portion), time: values[1].integer)
+        var ids: [String] = []
+        try connection.run(statements.unnumbered(limit: portion)) { row in
+            ids.append(row.value(0).text)
+            return true
+        }
+        for id in ids {
+            stamp.change += 1
+            if try connection.change(statements.number(id: id, stamp)) != 1 {
+                throw SchemaInstaller.refusal(
+                    "rows-not-numbered",
+                    "row \(id) of table \(definition.source) can't be changed: a trigger or a rule skips it")
+            }
+        }
+        return ids.count
+    }
+}
