@@ -111,6 +111,7 @@ private struct Note: SyncModel {
                 #expect(found == 1)
             },
             Step("cursors()") { _ = try await $0.cursors() },
+            Step("declareColumns(table:_:)") { try await $0.declareColumns(table: "note", ["due": .date]) },
             Step("declareIndex(table:column:)") { try await $0.declareIndex(table: "note", column: "number") },
             Step("declareIndex(table:columns:including:)") { database in
                 try await database.declareIndex(table: "note", columns: ["number"], including: ["text"])

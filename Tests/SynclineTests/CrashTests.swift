@@ -109,7 +109,8 @@ private struct CrashPlay {
             let (table, id) = (chance.pick(["a", "b"]), "\(chance.below(30))")
             let size = chance.once(in: 8) ? 20_000 : chance.below(400)
             let columns: [String: Value] = [
-                chance.pick(["x", "y", "z"]): .bytes((0..<size).map { _ in UInt8(truncatingIfNeeded: chance.next()) }).asStored
+                chance.pick(["x", "y", "z"]): .bytes((0..<size).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
+                    .asStored
             ]
             let key = "\(table)/\(id)"
             if let row = rows[key] {

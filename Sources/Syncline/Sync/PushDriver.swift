@@ -117,7 +117,8 @@ struct PushDriver {
         func ready(_ frozen: FrozenOperation, _ entry: RowEntry?) -> PushMachine.Freezing {
             if let conflict = Conflict(table: table, id: rowID, frozen, types) { return .blocked(conflict) }
             return .ready(
-                WriteRequest(frozen, table: table, id: rowID, channel.server, types), entry.map { .init($0) } ?? .init())
+                WriteRequest(frozen, table: table, id: rowID, channel.server, types), entry.map { .init($0) } ?? .init()
+            )
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }

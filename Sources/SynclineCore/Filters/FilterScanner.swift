@@ -189,7 +189,8 @@ struct FilterScanner {
         skipSpaces()
         if !isReal, let integer = Int64(digits) { return .integer(integer) }
         // The spelling of a double does not matter here, but its digits do.
-        if isReal, let double = Double(digits), double.isFinite, NumberDigits(shortest: double) == NumberDigits(digits) {
+        if isReal, let double = Double(digits), double.isFinite, NumberDigits(shortest: double) == NumberDigits(digits)
+        {
             return .double(double)
         }
         guard let number = Value(number: digits) else { throw error("the number is too large", at: start) }

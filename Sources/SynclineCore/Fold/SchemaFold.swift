@@ -39,7 +39,7 @@ struct SchemaFold {
             let affected = state.indexes.indexes(of: table).filter { $0.keeps(from) }
             for index in affected { try IndexFold(state: state).drop(table, index) }
             try rewrite(table, .rename(from, to: to))
-            try TypeFold(state: state).change(table) { types in
+            try TypeFold(state: state).change(table, indexesOn: [to]) { types in
                 types[to] = types[from]
                 types[from] = .any
             }

@@ -17,7 +17,9 @@ struct TypeFold {
         var types = state.types[table]
         body(&types)
         if types == state.types[table] { return }
-        let affected = state.indexes.indexes(of: table).filter { index in index.columns.contains { columns.contains($0) } }
+        let affected = state.indexes.indexes(of: table).filter { index in
+            index.columns.contains { columns.contains($0) }
+        }
         for index in affected { try IndexFold(state: state).drop(table, index) }
         state.types[table] = types
         try state.put(setting: SettingName.types + table, types.value)

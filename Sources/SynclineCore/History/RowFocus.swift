@@ -67,7 +67,8 @@ extension Projector {
         case .page(var page):
             page.rows.removeAll { !row.isRow(page.table, $0.id) }
             (page.unreadable, page.vanished) = ([], [])
-            page.cursor = nil
+            // Whether it is read again depends on the cursor, which is not the row's.
+            page.queryID = nil
             if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
         case .purged(let purge):
             guard purge.table == row.table else { break }

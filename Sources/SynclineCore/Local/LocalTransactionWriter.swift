@@ -112,7 +112,8 @@ package struct LocalTransactionWriter {
         let entry = try entry(wanted.table, wanted.id)
         let kind = notesSeen && wanted.kind == .update && entry == nil ? .insert : wanted.kind
         var change = try LocalDecision.decide(
-            kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry, projector.state.types[wanted.table])
+            kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry,
+            projector.state.types[wanted.table])
         change?.isContested = isContested
         if notesSeen { change?.seen = entry?.visible } else if isContested { change?.seen = wanted.seen }
         return change

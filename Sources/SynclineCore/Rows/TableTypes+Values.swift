@@ -25,7 +25,8 @@ extension TableTypes {
             }
             guard let known = row?[member.name], type.areSame(known, member.value) else {
                 throw SyncError(
-                    .invalidItem, "\(member.value.debugDescription.prefix(60)) does not fit the column \"\(member.name)\"",
+                    .invalidItem,
+                    "\(member.value.debugDescription.prefix(60)) does not fit the column \"\(member.name)\"",
                     hint: "Its type is \(type.rawValue): store \(type.wanted), or null.", address: address)
             }
             builder.set(member.name, known)

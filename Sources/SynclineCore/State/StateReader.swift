@@ -55,7 +55,6 @@ package final class StateReader: Sendable {
         return try allIndexes(types).indexes(of: table)
     }
 
-
     // MARK: Rows
 
     package func entry(_ table: String, _ id: String) throws(StateError) -> RowEntry? {

@@ -14,8 +14,9 @@ package struct PullQuery: Hashable, Sendable {
     package var changesPageSize = 1000
     /// How far before its cursor a pull begins, in milliseconds.
     package var overlap: Int64 = 0
+    private var spelled: FilterExpression?
     /// The filter as the server is asked.
-    package private(set) var asked: FilterExpression?
+    package var asked: FilterExpression? { spelled ?? filter }
 
     package init(table: String) {
         self.table = table
@@ -50,8 +51,8 @@ package struct PullQuery: Hashable, Sendable {
         if pageSize < 1 { throw SyncError(.invalidQuery, "a page must have at least one row") }
         if overlap < 0 { throw SyncError(.invalidQuery, "an overlap can't be negative") }
         do throws(UnsupportedPredicate) {
-            asked = try filter?.spelled(by: types, for: server)
-            _ = try asked?.forServers.text(for: server)
+            spelled = try filter?.spelled(by: types, for: server)
+            _ = try spelled?.forServers.text(for: server)
         } catch {
             throw SyncError(error)
         }

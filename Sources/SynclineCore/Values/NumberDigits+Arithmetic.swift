@@ -118,7 +118,8 @@ private enum Digits {
         for digit in dividend {
             if !rest.isEmpty || digit > 0 { rest.append(digit) }
             var count: UInt8 = 0
-            while rest.count > divisor.count || rest.count == divisor.count && !rest.lexicographicallyPrecedes(divisor) {
+            while rest.count > divisor.count || rest.count == divisor.count && !rest.lexicographicallyPrecedes(divisor)
+            {
                 rest = Array(difference(rest, divisor).drop { $0 == 0 })
                 count += 1
             }

@@ -178,7 +178,9 @@ private final class MirrorWriter: FileWriter {
             return nil
         }
         let name = SQLName.unambiguous([column], besides: names)[0]
-        try file.run("ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))\(types[stored][column].collation)")
+        try file.run(
+            "ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))\(types[stored][column].collation)"
+        )
         try keep(stored, column, table.name, name)
         table.columns[ExactString(column)] = name
         return name

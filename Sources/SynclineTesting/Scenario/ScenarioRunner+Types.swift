@@ -26,7 +26,9 @@ extension ScenarioRunner {
                 zip(aggregate.groups + names, group.key + group.values).map { Value.Member($0, $1.plainNumber) })
         }
         let expected = value[member: "result"] ?? .null
-        try expect(found, aggregate.groups.isEmpty ? [expected.allPlainNumbers] : expected.elements.map(\.allPlainNumbers), inOrder: false)
+        try expect(
+            found, aggregate.groups.isEmpty ? [expected.allPlainNumbers] : expected.elements.map(\.allPlainNumbers),
+            inOrder: false)
     }
 }
 

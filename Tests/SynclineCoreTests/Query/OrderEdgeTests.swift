@@ -15,7 +15,9 @@ import Testing
             let values = (0..<60).map { _ in chance.once(in: 3) ? OrderEdgeTests.plain(&chance) : chance.value() }
             for last in values {
                 let position = OrderEdgeTests.position(last, isDescending)
-                guard let edge = OrderEdge(position + Array("id".utf8), isDescending: isDescending, .any) else { continue }
+                guard let edge = OrderEdge(position + Array("id".utf8), isDescending: isDescending, .any) else {
+                    continue
+                }
                 for value in values where OrderEdgeTests.isAfter(edge, value) {
                     decided += 1
                     let other = OrderEdgeTests.position(value, isDescending)

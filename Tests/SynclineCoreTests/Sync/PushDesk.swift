@@ -120,7 +120,9 @@ struct PushDesk {
         }
         frozen.operationID = "O\(sent.count)"
         self.frozen[index] = frozen
-        perform(machine.handle(.continued(index, WriteRequest(frozen, table: answer.table, id: answer.id, .zumo2, TableTypes()))))
+        perform(
+            machine.handle(
+                .continued(index, WriteRequest(frozen, table: answer.table, id: answer.id, .zumo2, TableTypes()))))
     }
 
     /// Answers the request that has waited longest, or another.

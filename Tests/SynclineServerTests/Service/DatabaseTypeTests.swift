@@ -21,7 +21,9 @@ import Testing
     }
 
     @Test func `a column type is served as the type of its values, or not at all`() {
-        func served(_ type: String, _ dialect: SQLDialect) -> SynclineServer.ColumnType? { DatabaseColumn("c", type).served(dialect) }
+        func served(_ type: String, _ dialect: SQLDialect) -> SynclineServer.ColumnType? {
+            DatabaseColumn("c", type).served(dialect)
+        }
         #expect(served("character varying", .postgres) == .string && served("enum", .postgres) == .string)
         #expect(served("real", .postgres) == .number && served("date", .postgres) == .date)
         for type in ["interval", "array", "bytea", "user-defined", "time without time zone", "point", "money"] {

@@ -106,7 +106,9 @@ private struct Counted: SyncModel {
         let table = database.table("t")
         var changes = try database.table(Entry.self).observe().differences.makeAsyncIterator()
         var models = try #require(try await changes.next()).result
-        try await table.insert(.item("2", ["rank": "odd"]))
+        // From a server that knows no types.
+        let row = Row([.init("rank", .string("odd")), .init("version", .string("1"))])
+        try await database.pull(PulledPage(table: "t", queryID: nil, rows: [.init(id: "2", row: row)], cursor: nil))
         let error = await #expect(throws: SyncError.self) { _ = try await changes.next() }
         #expect(error?.address == "t/2")
         try await table.update(.item("2", ["rank": 5]))
