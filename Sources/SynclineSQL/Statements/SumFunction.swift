@@ -38,14 +38,14 @@ private final class RunningSum {
         let type = sqlite3_value_type(value)
         if type == SQLITE_NULL { return }
         count += isAdded ? 1 : -1
+        if numbers.isOfDecimals, type == SQLITE_TEXT {
+            // A decimal that no double holds. SQLite's conversion would round it.
+            let text = sqlite3_value_text(value).map { String(cString: $0) } ?? ""
+            return numbers.change(.string(text), isAdded: isAdded)
+        }
         switch type == SQLITE_TEXT ? sqlite3_value_numeric_type(value) : type {
         case SQLITE_INTEGER: numbers.change(.integer(sqlite3_value_int64(value)), isAdded: isAdded)
-        case SQLITE_FLOAT where type == SQLITE_FLOAT || !numbers.isOfDecimals:
-            numbers.change(.double(sqlite3_value_double(value)), isAdded: isAdded)
-        case SQLITE_FLOAT:
-            // A decimal that no double holds.
-            let text = sqlite3_value_text(value).map { String(cString: $0) } ?? ""
-            numbers.change(.string(text), isAdded: isAdded)
+        case SQLITE_FLOAT: numbers.change(.double(sqlite3_value_double(value)), isAdded: isAdded)
         default: if !numbers.isOfDecimals { numbers.change(.double(0), isAdded: isAdded) }
         }
     }

@@ -46,6 +46,7 @@ public struct Locale: Hashable, Sendable {}
 public struct Decimal: Hashable, Comparable, Codable, CustomStringConvertible, Sendable {
     public init(_ number: Int64) {}
     public init?(string: String, locale: Locale? = nil) {}
+    public init(_ number: Double) {}
     public static func < (left: Decimal, right: Decimal) -> Bool { false }
     public var description: String { "" }
 }

@@ -38,13 +38,14 @@ enum InspectStoreCommands {
     static let tables = Command(
         "inspect tables", "list the tables of the store",
         options: [.at], examples: [Example("syncline inspect tables", "with rows, pending changes and columns")],
-        result: #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"]}]"#
+        result:
+            #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"],"types":{…},"unfit":{…}}]"#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         let declaration = try reader.declaration
         let operations = Dictionary(grouping: try PushPlan(reader).operations) { ExactString($0.table) }
         let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
-        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? [])
+        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? []).union(try reader.types.names)
         var list = try ListWriter(
             context.output,
             [
@@ -57,19 +58,29 @@ enum InspectStoreCommands {
             let own = operations[ExactString(name)] ?? []
             let waiting = own.count { $0.state == .conflict || $0.state == .parked }
             let positions = cursors[ExactString(name)]?.count ?? 0
-            let columns = try reader.columns(of: name)
+            let types = try reader.types(of: name)
+            let columns = Set(try reader.columns(of: name)).union(types.columns.map(\.name)).sorted()
+            let unfit = try reader.unfitValues(of: name).sorted { $0.key < $1.key }
+            let shown = columns.map { column in
+                let declared = types.columns.first { $0.name == column }
+                return declared.map { "\($0.name): \($0.type.rawValue)" } ?? column
+            }
             let local = declaration?.localColumns(of: name) ?? []
             try list.row(
                 [
                     Cell(escaped(name)), Cell(style.count(rows)), Cell(style.count(own.count)),
                     Cell(style.count(waiting)), Cell(style.count(positions)),
-                    Cell(escaped(columns.joined(separator: ", "))),
+                    Cell(
+                        escaped(
+                            (shown + unfit.map { "\($0.value) of \($0.key) do not fit" }).joined(separator: ", "))),
                 ],
                 json: [
                     "table": .string(name), "rows": .number(rows), "pending": .number(own.count),
                     "conflicts": .number(waiting), "cursors": .number(positions),
                     "columns": .array(columns.map(JSONValue.string)),
                     "localColumns": .array(local.sorted().map(JSONValue.string)),
+                    "types": JSONValue(types: types.columns),
+                    "unfit": .object(unfit.map { .init(key: $0.key, value: .number($0.value)) }),
                 ])
         }
         try list.finish()
