@@ -155,7 +155,7 @@ package struct Blame {
     }
 
     /// The types of the row's columns.
-    var types: TableTypes { projector.state.types[focus.table] }
+    package var types: TableTypes { projector.state.types[focus.table] }
 }
 
 extension Event {

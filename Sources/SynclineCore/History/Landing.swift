@@ -46,7 +46,7 @@ package struct Landing: Sendable {
 
     /// Whether two rows have the same values, in whatever order.
     private static func same(_ one: Row?, _ other: Row?) -> Bool {
-        RowDifference(table: "", id: "", before: one, after: other).isEmpty
+        RowDifference(table: "", id: "", before: one, after: other, TableTypes()).isEmpty
     }
 }
 

@@ -12,12 +12,15 @@ public struct RowDifference: Hashable, Sendable {
     public var before: Row?
     /// The row after; nil if it did not exist.
     public var after: Row?
+    /// The types of the columns at the later moment. Two spellings of one value are no difference.
+    private let types: TableTypes
 
-    package init(table: String, id: String, before: Row?, after: Row?) {
+    package init(table: String, id: String, before: Row?, after: Row?, _ types: TableTypes) {
         self.table = table
         self.id = id
         self.before = before
         self.after = after
+        self.types = types
     }
 
     /// The columns whose values differ, sorted, with both values; a value is nil if the row or the column does not
@@ -26,7 +29,7 @@ public struct RowDifference: Hashable, Sendable {
         let names = Set(before?.columns ?? []).union(after?.columns ?? [])
         return names.sorted { Value.compare(.string($0), .string($1)) == .less }
             .map { ($0, before?[$0], after?[$0]) }
-            .filter { !RowDifference.isSame($0.before, $0.after) }
+            .filter { !RowDifference.isSame($0.before, $0.after, types[$0.name]) }
     }
 }
 
@@ -36,14 +39,20 @@ extension StateChanges {
         rows.sorted { left, right in
             left.key.withBytes { left in right.key.withBytes { left.compare($0) < 0 } }
         }
-        .map { RowDifference(table: $0.table, id: $0.id, before: $0.before?.visible, after: $0.after?.visible) }
+        .map { difference(of: $0) }
         .filter { !$0.isEmpty }
+    }
+
+    /// What an app sees of a change.
+    package func difference(of row: RowChange) -> RowDifference {
+        RowDifference(
+            table: row.table, id: row.id, before: row.before?.visible, after: row.after?.visible, types[row.table])
     }
 }
 
 extension RowDifference {
     /// The difference in the other direction.
-    package var reversed: RowDifference { RowDifference(table: table, id: id, before: after, after: before) }
+    package var reversed: RowDifference { RowDifference(table: table, id: id, before: after, after: before, types) }
 
     /// Whether the row is the same before and after. A different order of columns, or of the members of an object, does
     /// not count.
@@ -52,9 +61,9 @@ extension RowDifference {
         return before == after || fields.isEmpty
     }
 
-    private static func isSame(_ before: Value?, _ after: Value?) -> Bool {
+    private static func isSame(_ before: Value?, _ after: Value?, _ type: ColumnType) -> Bool {
         guard let before, let after else { return before == after }
-        return before.isSame(as: after)
+        return before.isSame(as: after) || !type.isPlain && type.areSame(before, after)
     }
 }
 
@@ -65,10 +74,11 @@ extension StateReader {
     ) throws(StateError) {
         var left = try RowWalk(self)
         var right = try RowWalk(other)
+        let types = try other.types
         while let order = left.order(to: right), let name = (order <= 0 ? left : right).place?.name {
             let difference = RowDifference(
                 table: name.table, id: name.id, before: order <= 0 ? left.place?.row : nil,
-                after: order >= 0 ? right.place?.row : nil)
+                after: order >= 0 ? right.place?.row : nil, types[name.table])
             if order <= 0 { try left.advance() }
             if order >= 0 { try right.advance() }
             if !difference.isEmpty { try body(difference) }

@@ -34,6 +34,8 @@ package struct StateChanges: Sendable {
 
     package private(set) var rows: [RowChange] = []
     package private(set) var journal: [JournalChange] = []
+    /// The types of columns after the changes.
+    private(set) var types = TypeCatalog()
 
     package init(_ projector: Projector, after count: Int = 0, of scope: Scope = .all) throws(StateError) {
         let prefix = scope.prefix
@@ -52,10 +54,12 @@ package struct StateChanges: Sendable {
             }
         }
         journal.sort { $0.position < $1.position }
+        types = projector.state.types
     }
 
     /// The changes of an event that was folded in parts.
     package init(joining parts: [StateChanges]) {
+        types = parts.last?.types ?? TypeCatalog()
         var places: [[UInt8]: Int] = [:]
         for change in parts.flatMap(\.rows) {
             if let place = places[change.key] {

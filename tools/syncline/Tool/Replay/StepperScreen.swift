@@ -31,7 +31,7 @@ struct StepperScreen {
                 + escaped(summary.line)
         ]
         for row in step.changes.rows.prefix(StepperScreen.limit) {
-            let difference = row.difference
+            let difference = step.changes.difference(of: row)
             let word = difference.isEmpty ? "unseen" : difference.change
             let role: TextRole = difference.before == nil ? .good : difference.after == nil ? .bad : .warning
             lines.append("  \(style.paint(word, role)) \(escaped("\(row.table)/\(row.id)"))\(row.note)")
@@ -74,10 +74,10 @@ struct StepperScreen {
         let operations = try PushPlan(session.reader).operations
         var event = JSONValue.null
         if let step = session.step { event = EventSummary(number: step.number, event: step.event).json }
-        let rows = session.step?.changes.rows ?? []
+        let differences = session.step.map { step in step.changes.rows.map { step.changes.difference(of: $0) } } ?? []
         return [
             "through": .string("@\(session.through)"), "event": event,
-            "changes": .array(rows.map { $0.difference.json() }),
+            "changes": .array(differences.map { $0.json() }),
             "pending": .number(operations.count),
             "watches": .array(
                 try watches.map {
@@ -88,11 +88,6 @@ struct StepperScreen {
 }
 
 extension RowChange {
-    /// What an app sees of the change.
-    var difference: RowDifference {
-        RowDifference(table: table, id: id, before: before?.visible, after: after?.visible)
-    }
-
     /// Changes to the row that are not visible to the app.
     fileprivate var note: String {
         let (before, after) = (self.before?.pending?.frozen, self.after?.pending?.frozen)

@@ -99,7 +99,8 @@ private struct RowStory {
                 return true
             }
             let after = try blame.entry?.visible
-            let difference = RowDifference(table: row.table, id: row.id, before: before, after: after)
+            let difference = RowDifference(
+                table: row.table, id: row.id, before: before, after: after, blame.types)
             steps.append(Step(event: EventSummary(number: number, event: event), difference: difference))
             count += 1
             if steps.count > limit * 2 { steps.removeFirst(limit) }

@@ -182,7 +182,7 @@ struct StudioStep {
 
     init(number: UInt64, event: Event? = nil, changes: StateChanges? = nil, isLeftOut: Bool = false) {
         (self.number, self.event, self.isLeftOut) = (number, event, isLeftOut)
-        rows = (changes?.rows ?? []).map(\.difference)
+        rows = changes.map { changes in changes.rows.map { changes.difference(of: $0) } } ?? []
     }
 
     init(_ session: ReplaySession) {
