@@ -1,6 +1,7 @@
 // A process that follows a store beside the one that has it open for writing: what it sees, what it may do, and what
 // happens to its changes.
 
+import Foundation
 import SegmentLog
 import SynclineCore
 import SynclineTesting
@@ -44,6 +45,30 @@ import Testing
         #expect(try Tributaries.all(disk) == [])
         try await widget.refresh()
         #expect(try await rows(widget) == ["a": 2, "b": 3])
+    }
+
+    @Test func `a model's table works before the app has declared its columns, and has their types afterwards`()
+        async throws
+    {
+        struct Entry: SyncModel {
+            static let table = "t"
+            var id: String
+            var due: Date
+        }
+        let app = try await app()
+        try await app.table("t").insert(.item("a", ["due": "2026-03-01T12:00:00+02:00"]))
+        let widget = try await follower()
+        let entries = try widget.table(Entry.self)
+        try await entries.insert(Entry(id: "b", due: Date(timeIntervalSince1970: 1_772_361_000)))
+        #expect(try widget.columnTypes(of: "t").isEmpty)
+        let typed = try app.table(Entry.self)
+        try await app.refresh()
+        try await widget.refresh()
+        #expect(try widget.columnTypes(of: "t") == ["due": .date])
+        // 10:00 and 10:30 in UTC.
+        #expect(try await typed.order(by: \.due).get().map(\.id) == ["a", "b"])
+        #expect(try await entries.order(by: \.due).get().map(\.id) == ["a", "b"])
+        try await app.close()
     }
 
     @Test func `its changes wait while no process has the store open, and a new follower shows them`() async throws {
