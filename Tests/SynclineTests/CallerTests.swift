@@ -215,6 +215,7 @@ private struct Note: SyncModel {
                 #expect(found == 1)
             },
             Step("SyncTable.count()") { _ = try await $0.table(Note.self).count() },
+            Step("SyncTable.declareIndex(_:)") { try await $0.table(Note.self).declareIndex(\.number, \.text) },
             Step("SyncTable.delete(_:)") { try await $0.table(Note.self).delete(Note(id: "n5", text: "", number: 5)) },
             Step("SyncTable.delete(id:)") { try await $0.table(Note.self).delete(id: "n5") },
             Step("SyncTable.get(id:)") { database in

@@ -17,8 +17,8 @@ struct FieldStore: Sendable {
         findings = try database.table(Finding.self)
         notes = try database.table(Note.self)
         // Redeclaring an existing index is free.
-        try await database.declareIndex(table: Finding.table, columns: ["inspectionID", "text"])
-        try await database.declareIndex(table: Note.table, columns: ["findingID"])
+        try await findings.declareIndex(\.inspectionID, \.text)
+        try await notes.declareIndex(\.findingID)
     }
 }
 

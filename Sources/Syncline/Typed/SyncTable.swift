@@ -77,6 +77,21 @@ public struct SyncTable<Model: SyncModel>: Sendable {
         try await untyped.alone { transaction throws(SyncError) in try transaction.delete(id: id, from: self) }
     }
 
+    // MARK: Indexes
+
+    /// Declares an index on properties, in this order: `todos.declareIndex(\.complete, \.due)`. Queries that compare the first
+    /// ones with values, and the next one with a value or a range, or sort by it, use it automatically.
+    @concurrent
+    public func declareIndex<each Property: Encodable>(
+        _ properties: repeat any KeyPath<Model, each Property> & Sendable
+    ) async throws(SyncError) {
+        var columns: [String] = []
+        for property in repeat each properties {
+            columns.append(try ModelColumns<Model>.shared.name(of: property).get())
+        }
+        try await untyped.database.declareIndex(table: name, columns: columns)
+    }
+
     // MARK: Queries
 
     /// Returns the model with an id, or nil if there is none.
