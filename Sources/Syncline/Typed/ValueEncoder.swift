@@ -3,6 +3,7 @@
 
 import Foundation
 import SynclineCore
+import SynclineGround
 
 enum ValueEncoder {
     static func encode(_ model: some Encodable) throws(SyncError) -> Value {
@@ -94,7 +95,7 @@ private final class Node: Encoder {
     func set(_ value: Value) { single = value }
 
     func set(_ key: any CodingKey, _ value: @escaping () -> Value) {
-        let place = members?.firstIndex { $0.name == key.stringValue }
+        let place = members?.firstIndex { $0.name.hasSameBytes(as: key.stringValue) }
         if let place {
             members?[place].value = value
         } else {

@@ -1,6 +1,8 @@
 // The tree of a filter: OData text in either protocol's spelling is parsed to it, printed from it for a server, and
 // evaluated with it by local queries.
 
+package import SynclineGround
+
 /// A filter, or a part of one.
 public indirect enum FilterExpression: Hashable, Sendable {
     /// A column, or a member of a nested object below it.
@@ -87,9 +89,9 @@ public indirect enum FilterExpression: Hashable, Sendable {
 
 extension FilterExpression {
     /// The columns it uses.
-    package var columns: Set<String> {
-        var all: Set<String> = []
-        forEachColumn { all.insert($0) }
+    package var columns: Set<ExactString> {
+        var all: Set<ExactString> = []
+        forEachColumn { all.insert(ExactString($0)) }
         return all
     }
 

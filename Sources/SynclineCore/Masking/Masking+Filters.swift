@@ -1,6 +1,8 @@
 // Masks filters: a literal is masked as a value of the column it is compared with. The results of functions and
 // arithmetic have masks of their own, so such a condition may not hold for masked rows as it did.
 
+import SynclineGround
+
 extension Masking {
     /// Masks a filter's text, in the protocol's spelling; returns fixed words for an invalid filter.
     package func mask(filter text: String, _ table: String, for dialect: ServerProtocol) -> String {
@@ -54,7 +56,7 @@ extension Masking {
         case .call(let function, let arguments):
             let place = arguments.lazy.compactMap { self.place(of: $0, table) }.first
             return place.map { $0.isPlain ? $0 : $0.below("\0" + function.rawValue) }
-        default: return Place(table, ["\0"] + side.columns.sorted())
+        default: return Place(table, ["\0"] + side.columns.sorted().map(\.text))
         }
     }
 

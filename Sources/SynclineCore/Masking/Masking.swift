@@ -14,7 +14,7 @@ package final class Masking {
     }
 
     /// A column, or a member of the objects it holds.
-    package struct Place: Hashable, Sendable {
+    package struct Place: Sendable {
         package var table: String
         package var path: [String]
 
@@ -171,5 +171,17 @@ package final class Masking {
         var column = Place(place.table, Array(place.path.prefix(1)))
         while let first = others[column] { column = first }
         return Place(place.table, column.path + place.path.dropFirst())
+    }
+}
+
+extension Masking.Place: Hashable {
+    package static func == (left: Masking.Place, right: Masking.Place) -> Bool {
+        left.table.hasSameBytes(as: right.table)
+            && left.path.elementsEqual(right.path) { $0.hasSameBytes(as: $1) }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactString(table))
+        for name in path { hasher.combine(ExactString(name)) }
     }
 }

@@ -1,6 +1,8 @@
 // A question about rows whose answer is not rows: how many they are, what they add up to, and what comes first or last,
 // for all matching rows together or for each group of them.
 
+import SynclineGround
+
 /// What is computed from the rows that match a filter.
 public struct RowAggregate: Hashable, Sendable {
     /// A value that is computed from several rows. Nulls are left out.
@@ -86,7 +88,7 @@ extension StateReader {
         let aggregate = groups.aggregate
         if aggregate.hasWindow { return try addWindow(to: &groups) }
         let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
-        try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
+        try run.forEachMatch(using: (aggregate.groups + aggregate.functions.compactMap(\.column)).exact.map(\.text)) {
             row throws(StateError) in
             _ = try groups.change(row.sight, isAdded: true)
         }

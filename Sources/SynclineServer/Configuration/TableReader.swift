@@ -2,6 +2,7 @@
 // `todoitem:softDelete,columns=text/string+complete/boolean`.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension TableDefinition {
@@ -46,7 +47,7 @@ extension TableDefinition {
             guard case .string(let text) = member.value, let type = ColumnType(rawValue: text) else {
                 throw StartFailure("\(place).\(member.name) must be one of \(known.joined(separator: ", "))")
             }
-            if columns.contains(where: { $0.name.lowercased() == member.name.lowercased() }) {
+            if columns.contains(where: { $0.name.lowercased().hasSameBytes(as: member.name.lowercased()) }) {
                 throw StartFailure("\(place) has two columns named \(member.name)")
             }
             columns.append(Column(member.name, type))
@@ -61,9 +62,9 @@ extension TableDefinition {
         }
     }
 
-    private static func map(_ value: Value, _ place: String) throws(StartFailure) -> [String: String] {
+    private static func map(_ value: Value, _ place: String) throws(StartFailure) -> [ExactString: String] {
         guard case .object(let members) = value else { throw StartFailure("\(place) must be an object") }
-        var map: [String: String] = [:]
+        var map: [ExactString: String] = [:]
         for member in members {
             guard case .string(let text) = member.value, !text.isEmpty, !text.utf8.contains(0) else {
                 throw StartFailure("\(place).\(member.name) must name a column of the database's table")

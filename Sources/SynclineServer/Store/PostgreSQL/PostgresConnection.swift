@@ -6,6 +6,7 @@
 import CPostgres
 import Dispatch
 import SynclineCore
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin
@@ -16,7 +17,7 @@ import SynclineCore
 final class PostgresConnection: SQLConnection {
     private let handle: OpaquePointer
     private let waits: PostgresWaitLimits
-    private var statements: [String: String] = [:]
+    private var statements: [ExactString: String] = [:]
     private var prepared = 0
     private var mustPrepareAgain = false
     /// Whether an answer is outstanding that is no longer awaited.

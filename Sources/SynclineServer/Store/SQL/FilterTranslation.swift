@@ -3,6 +3,7 @@
 // evaluator.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension FilterSQL {

@@ -4,6 +4,7 @@
 // what is missing.
 
 import SynclineCore
+import SynclineGround
 
 struct SchemaInstaller {
     let definitions: [TableDefinition]
@@ -162,7 +163,7 @@ struct SchemaInstaller {
                 let schema: TableSchema
                 if let own = columns[definition.name] {
                     schema = try SchemaInstaller.own(definition, own, table, dialect)
-                    let known = Set(schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue))
+                    let known = (schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue)).exact
                     catalogue.unknownColumns[definition.name] =
                         table?.columns.map(\.name).filter { !known.contains($0) } ?? []
                 } else {

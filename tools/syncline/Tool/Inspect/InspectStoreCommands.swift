@@ -45,7 +45,7 @@ enum InspectStoreCommands {
         let declaration = try reader.declaration
         let operations = Dictionary(grouping: try PushPlan(reader).operations) { ExactString($0.table) }
         let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
-        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? []).union(try reader.types.names)
+        let names = (try reader.tables() + (declaration?.tables.map(\.name) ?? []) + reader.types.names).exact
         var list = try ListWriter(
             context.output,
             [
@@ -53,16 +53,16 @@ enum InspectStoreCommands {
                 Column("CURSORS", .right), "COLUMNS",
             ])
         let style = context.output.style
-        for name in names.sorted() {
+        for name in names.sorted().map(\.text) {
             let rows = try reader.count(RowQuery(table: name))
             let own = operations[ExactString(name)] ?? []
             let waiting = own.count { $0.state == .conflict || $0.state == .parked }
             let positions = cursors[ExactString(name)]?.count ?? 0
             let types = try reader.types(of: name)
-            let columns = Set(try reader.columns(of: name)).union(types.columns.map(\.name)).sorted()
+            let columns = (try reader.columns(of: name) + types.columns.map(\.name)).exact.sorted().map(\.text)
             let unfit = try reader.unfitValues(of: name).sorted { $0.key < $1.key }
             let shown = columns.map { column in
-                let declared = types.columns.first { $0.name == column }
+                let declared = types.columns.first { $0.name.hasSameBytes(as: column) }
                 return declared.map { "\($0.name): \($0.type.rawValue)" } ?? column
             }
             let local = declaration?.localColumns(of: name) ?? []
@@ -72,15 +72,15 @@ enum InspectStoreCommands {
                     Cell(style.count(waiting)), Cell(style.count(positions)),
                     Cell(
                         escaped(
-                            (shown + unfit.map { "\($0.value) of \($0.key) do not fit" }).joined(separator: ", "))),
+                            (shown + unfit.map { "\($0.value) of \($0.key.text) do not fit" }).joined(separator: ", "))),
                 ],
                 json: [
                     "table": .string(name), "rows": .number(rows), "pending": .number(own.count),
                     "conflicts": .number(waiting), "cursors": .number(positions),
                     "columns": .array(columns.map(JSONValue.string)),
-                    "localColumns": .array(local.sorted().map(JSONValue.string)),
+                    "localColumns": .array(local.sorted().map { .string($0.text) }),
                     "types": JSONValue(types: types.columns),
-                    "unfit": .object(unfit.map { .init(key: $0.key, value: .number($0.value)) }),
+                    "unfit": .object(unfit.map { .init(key: $0.key.text, value: .number($0.value)) }),
                 ])
         }
         try list.finish()
