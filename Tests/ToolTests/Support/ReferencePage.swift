@@ -32,8 +32,8 @@ struct ReferencePage {
         lines += Documents.environment.map { "| `\($0.0)` | \(cell($0.1)) |" }
         lines += ["", "## Commands"]
         for part in table.sections {
-            lines += ["", "### \(capitalized(part.title))", "", "| command | what it does |", "|---|---|"]
-            lines += part.commands.map { "| [`\($0.name)`](#\(anchor($0))) | \(cell($0.summary)) |" }
+            lines += ["", "### \(capitalized(part.title))", ""]
+            lines.append(part.commands.map { "[`\($0.name)`](#\(anchor($0)))" }.joined(separator: " · "))
         }
         lines += ["", "## Each command"]
         for command in table.commands { lines += section(command) }
@@ -49,8 +49,7 @@ struct ReferencePage {
         ]
         for paragraph in command.details { lines += ["", paragraph] }
         if !command.operands.isEmpty {
-            lines += ["", "| argument | meaning |", "|---|---|"]
-            lines += command.operands.map { "| `\($0.name)` | \(cell($0.summary)) |" }
+            lines += [""] + command.operands.map { "* `\($0.name)`: \($0.summary)" }
         }
         if !command.options.isEmpty { lines += [""] + options(command.options) }
         if !command.examples.isEmpty {
@@ -60,18 +59,16 @@ struct ReferencePage {
             lines += ["", "With `--json`:", "", "```"] + folded(result, columns: 110) + ["```"]
         }
         if !command.exits.isEmpty {
-            lines += ["", "| exit | meaning |", "|---|---|"]
-            lines += command.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
+            lines += [""] + command.exits.map { "* exit code \($0.code.rawValue): \($0.meaning)" }
         }
         return lines
     }
 
     private func options(_ options: [Option]) -> [String] {
-        ["| option | meaning |", "|---|---|"]
-            + options.map { option in
-                let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
-                return "| `\(option.usage)` | \(cell(option.summary))\(choices) |"
-            }
+        options.map { option in
+            let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
+            return "* `\(option.usage)`: \(option.summary)\(choices)"
+        }
     }
 
     private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
