@@ -32,8 +32,8 @@ struct ReferencePage {
         lines += Documents.environment.map { "| `\($0.0)` | \(cell($0.1)) |" }
         lines += ["", "## Commands"]
         for part in table.sections {
-            lines += ["", "### \(capitalized(part.title))", ""]
-            lines.append(part.commands.map { "[`\($0.name)`](#\(anchor($0)))" }.joined(separator: " · "))
+            lines += ["", "### \(capitalized(part.title))", "", "| command | what it does |", "|---|---|"]
+            lines += part.commands.map { "| [`\($0.name)`](#\(anchor($0))) | \(cell($0.summary)) |" }
         }
         lines += ["", "## Each command"]
         for command in table.commands { lines += section(command) }
@@ -49,7 +49,8 @@ struct ReferencePage {
         ]
         for paragraph in command.details { lines += ["", paragraph] }
         if !command.operands.isEmpty {
-            lines += [""] + command.operands.map { "* `\($0.name)`: \($0.summary)" }
+            lines += ["", "| argument | meaning |", "|---|---|"]
+            lines += command.operands.map { "| `\($0.name)` | \(cell($0.summary)) |" }
         }
         if !command.options.isEmpty { lines += [""] + options(command.options) }
         if !command.examples.isEmpty {
@@ -59,16 +60,18 @@ struct ReferencePage {
             lines += ["", "With `--json`:", "", "```"] + folded(result, columns: 110) + ["```"]
         }
         if !command.exits.isEmpty {
-            lines += [""] + command.exits.map { "* exit code \($0.code.rawValue): \($0.meaning)" }
+            lines += ["", "| exit | meaning |", "|---|---|"]
+            lines += command.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
         }
         return lines
     }
 
     private func options(_ options: [Option]) -> [String] {
-        options.map { option in
-            let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
-            return "* `\(option.usage)`: \(option.summary)\(choices)"
-        }
+        ["| option | meaning |", "|---|---|"]
+            + options.map { option in
+                let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
+                return "| `\(option.usage)` | \(cell(option.summary))\(choices) |"
+            }
     }
 
     private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
