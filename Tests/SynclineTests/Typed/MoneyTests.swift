@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `a decimal that is no double keeps all its digits`() throws {
+    @Test func `a decimal that no double has keeps all its digits`() throws {
         var chance = Chance(seed: 5)
         for _ in 0..<2000 {
             let digits = (0..<(20 + chance.below(19))).map { _ in "\(chance.below(10))" }.joined()
