@@ -25,6 +25,8 @@ public indirect enum FilterExpression: Hashable, Sendable {
     case oneOf(FilterExpression, [FilterExpression])
     /// A function call.
     case call(Function, [FilterExpression])
+    /// What the clocks and calendars of a time zone show at a date. No server evaluates it.
+    case local(FilterExpression, ClockZone, ClockPart)
 
     /// Returns a column by its name.
     public static func column(_ name: String) -> FilterExpression { .column([name]) }
@@ -104,7 +106,7 @@ extension FilterExpression {
             .or(let left, let right):
             left.forEachColumn(body)
             right.forEachColumn(body)
-        case .negate(let inner), .not(let inner): inner.forEachColumn(body)
+        case .negate(let inner), .not(let inner), .local(let inner, _, _): inner.forEachColumn(body)
         case .oneOf(let value, let choices):
             value.forEachColumn(body)
             for choice in choices { choice.forEachColumn(body) }

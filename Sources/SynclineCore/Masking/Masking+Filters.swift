@@ -20,7 +20,7 @@ extension Masking {
         case .compare(let comparison, let left, let right):
             let place = place(of: left, table) ?? place(of: right, table)
             return .compare(comparison, mask(left, table, at: place), mask(right, table, at: place))
-        case .arithmetic, .negate, .not, .and, .or: return filter.mapParts { mask($0, table) }
+        case .arithmetic, .negate, .not, .and, .or, .local: return filter.mapParts { mask($0, table) }
         case .oneOf(let value, let choices):
             let place = place(of: value, table)
             return .oneOf(mask(value, table), choices.map { mask($0, table, at: place) })

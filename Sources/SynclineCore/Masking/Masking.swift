@@ -50,6 +50,8 @@ package final class Masking {
     private var columns = MaskedValues()
     private var ids = MaskedValues()
     private var queryIDs = MaskedValues()
+    /// The types of columns.
+    private var types: [Place: ColumnType] = [:]
     /// Columns that have had two names, with the first of them.
     private var others: [Place: Place] = [:]
 
@@ -70,7 +72,8 @@ package final class Masking {
             keys[place] = nil
             keys[root(place), default: MaskedValues()].add(names)
         }
-        for place in places.keys { places[place]?.close(coded: coded) }
+        for (place, type) in types { types[root(place)] = type }
+        for place in places.keys { places[place]?.close(as: types[place] ?? .any, coded: coded) }
         for place in keys.keys { keys[place]?.close(coded: coded) }
         tables.close(coded: coded)
         columns.close(coded: coded)
@@ -156,6 +159,11 @@ package final class Masking {
         if isClosed { return letter + self[keyPath: names].mask(letter + name) }
         self[keyPath: names].add(.string(letter + name))
         return name
+    }
+
+    /// Notes the type of a column, whose values keep their meaning.
+    func note(_ type: ColumnType, of table: String, _ column: String) {
+        if !isClosed { types[Place(table, [column])] = type }
     }
 
     // MARK: Columns with two names

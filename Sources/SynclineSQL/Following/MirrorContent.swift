@@ -47,8 +47,8 @@ private final class MirrorWriter: FileWriter {
     func recreate() throws(FileFailure) {
         try file.run(
             """
-            CREATE TABLE IF NOT EXISTS syncline_columns \
-            ("table" TEXT, "column" TEXT, sql_table TEXT, sql_column TEXT, PRIMARY KEY ("table", "column"))
+            CREATE TABLE IF NOT EXISTS syncline_columns ("table" TEXT, "column" TEXT, sql_table TEXT, sql_column TEXT, \
+            type TEXT, PRIMARY KEY ("table", "column"))
             """)
         for table in try tables().values { try file.run("DROP TABLE IF EXISTS \(SQLName.quoted(table.name))") }
         try file.run("DELETE FROM syncline_columns")
@@ -188,7 +188,10 @@ private final class MirrorWriter: FileWriter {
 
     private func keep(_ table: String, _ column: String, _ name: String, _ columnName: String?) throws(FileFailure) {
         try file.run(
-            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?)",
-            [.string(table), .string(column), .string(name), columnName.map(Value.string) ?? .null])
+            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?, ?)",
+            [
+                .string(table), .string(column), .string(name), columnName.map(Value.string) ?? .null,
+                .string(types[table][column].rawValue),
+            ])
     }
 }
