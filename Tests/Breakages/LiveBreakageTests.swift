@@ -18,9 +18,10 @@ import Testing
     }
 
     @Test func `every breakage of live results is caught`() throws {
-        try #require(!Breakage.allCases.isEmpty, "there is no breakage to catch")
+        let all = Breakage.allCases.filter { !$0.rawValue.hasPrefix("typed") }
+        try #require(!all.isEmpty, "there is no breakage to catch")
         let wanted = ProcessInfo.processInfo.environment["SYNCLINE_BREAKAGE"] ?? ""
-        for breakage in Breakage.allCases where wanted.isEmpty || wanted == breakage.rawValue {
+        for breakage in all where wanted.isEmpty || wanted == breakage.rawValue {
             let catcher = Breakage.$active.withValue(breakage) {
                 Self.seeds.first { Self.isCaught(seed: $0) }
             }

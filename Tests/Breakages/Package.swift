@@ -57,6 +57,10 @@ let package = Package(
             name: "LiveBreakageTests", dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
             swiftSettings: settings),
         .testTarget(
+            name: "TypeBreakageTests",
+            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SQLBreakageTests",
             dependencies: [
                 "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL", "SynclineTesting",

@@ -81,11 +81,12 @@ def broken(path, breakages):
 
 def switches(names):
     return "\n".join([
-        "// The breakages, one switch each. A test turns on one of them for what it calls.",
+        "// The breakages, one switch each. A test turns on one of them for what it calls, or in all threads.",
         "package enum Breakage: String, CaseIterable, Sendable {",
         *(f"    case {name}" for name in names),
         "    @TaskLocal package static var active: Breakage?",
-        "    package var isActive: Bool { Breakage.active == self }",
+        "    nonisolated(unsafe) package static var everywhere: Breakage?",
+        "    package var isActive: Bool { Breakage.active == self || Breakage.everywhere == self }",
         "}", ""])
 
 
@@ -111,11 +112,13 @@ def package():
                  "Support/RandomValues"):
         text = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
         files[f"Tests/LiveBreakageTests/{path}.swift"] = text
-    # The process that these tests kill is not part of the copy.
+    # The process and the server that these tests need are not part of the copy.
     for path in sorted((ROOT / "Tests/SynclineSQLTests").glob("*.swift")):
-        if path.name != "KillTests.swift":
+        if path.name not in ("KillTests.swift", "TypedHistoryTests.swift"):
             files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
-    for name in ("BreakageTests", "LiveBreakageTests", "SQLBreakageTests"):
+    for path in ("TypedColumnTests", "Support/TestStore"):
+        files[f"Tests/TypeBreakageTests/{path}.swift"] = (ROOT / f"Tests/SynclineTests/{path}.swift").read_text()
+    for name in ("BreakageTests", "LiveBreakageTests", "SQLBreakageTests", "TypeBreakageTests"):
         files[f"Tests/{name}/{name}.swift"] = (HERE / f"{name}.swift").read_text()
     for path in {breakage.path for breakage in breakages}:
         if not (SOURCES / path).is_file():
