@@ -81,6 +81,17 @@ import Testing
         }
     }
 
+    @Test func `a sum has all its digits, also if a decimal could not have them`() async throws {
+        let database = try await database()
+        for (id, amount) in [("a", "8310827623934524.85"), ("b", "0.026666666666666666666666666667")] {
+            let value = try #require(Value(number: amount))
+            try await database.table("entry").insert(["id": .string(id), "amount": value])
+        }
+        let sums = try await database.sql("select sum(amount), decimal_sum(amount) from entry")
+        let exact = Value.string("8310827623934524.876666666666666666666666666667")
+        #expect(sums.map(\.values) == [[exact, exact]])
+    }
+
     @Test func `an order by a typed column is that of the store, whatever its index has`() async throws {
         for seed in UInt64(1)...10 {
             var chance = Chance(seed: seed)

@@ -52,7 +52,9 @@ private final class RunningSum {
 
     func write(to sink: ResultSink) {
         if count == 0 { return sink.null() }
-        sink.write(numbers.sum.inSQL(as: .decimal))
+        // A sum may have more digits than a decimal.
+        if case .number(let number) = numbers.sum { return sink.write(text: number.spelling) }
+        sink.write(numbers.sum)
     }
 }
 
