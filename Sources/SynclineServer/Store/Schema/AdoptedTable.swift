@@ -49,9 +49,12 @@ struct AdoptedTable {
             }
         var traits = ColumnTraits()
         for (name, source) in all {
-            if source.isOpaque(dialect) { traits.opaque.insert(name) }
+            let type = columns.first { $0.column.name == name }?.column.type
+            if source.isOpaque(type, dialect) { traits.opaque.insert(name) }
             if source.isComputed { traits.computed.insert(name) }
-            if source.isFine { traits.fine.insert(name) }
+            if source.isFine, type == nil { traits.fine.insert(name) }
+            if type != nil { traits.precision[name] = source.precision(dialect) }
+            if dialect == .postgres, source.type == "uuid", type?.form == .uuid { traits.native.insert(name) }
             if !source.isByBytes { traits.collated.insert(name) }
             if !source.isExact { traits.inexact.insert(name) }
             if source.type == "numeric" { traits.decimal.insert(name) }
@@ -64,7 +67,7 @@ struct AdoptedTable {
         if dialect == .sqlite { traits.opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue)) }
         return TableSchema(
             definition, columns: columns.map(\.column), systemColumns: Set(system), isOwn: false, idKind: kind,
-            traits: traits)
+            traits: traits, decimals: dialect.dateDecimals)
     }
 
     // MARK: Findings
