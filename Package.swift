@@ -174,6 +174,10 @@ let package = Package(
         .target(name: "FieldApp", dependencies: ["Syncline"], path: "tools/field", swiftSettings: settings),
         .testTarget(
             name: "FieldAppTests", dependencies: ["FieldApp", "Syncline", "SynclineTesting"], swiftSettings: settings),
+        // The data layer of an app with money, dates and UUIDs.
+        .target(name: "LedgerApp", dependencies: ["Syncline"], path: "tools/ledger", swiftSettings: settings),
+        .testTarget(
+            name: "LedgerAppTests", dependencies: ["LedgerApp", "Syncline", "SynclineTesting"], swiftSettings: settings),
         // Programs that tests start and kill.
         .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(

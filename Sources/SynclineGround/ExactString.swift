@@ -24,6 +24,27 @@ package struct ExactString: Hashable, Comparable, Sendable {
     }
 }
 
+extension Sequence<String> {
+    /// The strings, compared by their UTF-8.
+    package var exact: Set<ExactString> { Set(map(ExactString.init)) }
+
+    /// Whether one of them has the same UTF-8.
+    package func containsExactly(_ text: String) -> Bool { contains { $0.hasSameBytes(as: text) } }
+}
+
+extension Set<ExactString> {
+    /// Whether one of them has the same UTF-8.
+    package func contains(_ text: String) -> Bool { contains(ExactString(text)) }
+}
+
+extension Dictionary where Key == ExactString {
+    /// The value for a string with the same UTF-8.
+    package subscript(text: String) -> Value? {
+        get { self[ExactString(text)] }
+        set { self[ExactString(text)] = newValue }
+    }
+}
+
 extension String {
     /// Whether two strings have the same UTF-8.
     package func hasSameBytes(as other: String) -> Bool {

@@ -134,7 +134,7 @@ final class Server: Sendable {
         guard let table = configuration.tables.first(where: { $0.name == name.table }) else {
             throw StartFailure("the configuration has no table \(name.table)", hint: "Name it with --table or --config")
         }
-        if TableSchema.declared(table).contains(where: { $0.name == name.column }) {
+        if TableSchema.declared(table).contains(where: { $0.name.hasSameBytes(as: name.column) }) {
             throw StartFailure("the configuration lists column \(name.column)", hint: "Remove it there first")
         }
         do throws(StoreFailure) {

@@ -189,8 +189,7 @@ enum FirstSteps {
     }
 
     static func wrongServer() async throws {
-        var configuration = SyncConfiguration()
-        configuration.backend = "http://127.0.0.1:9"  // no server listens there
+        let configuration = SyncConfiguration(backend: "http://127.0.0.1:9")  // no server listens there
         let database = try await SyncDatabase.open(at: "notes", configuration)
 
         if case .stopped(let reason) = try await database.push().outcome {
@@ -207,9 +206,7 @@ enum FirstSteps {
             print(operation.table, operation.id, operation.outcome)
         }
 
-        var settings = PullSettings()
-        settings.queryID = "all"
-        let pulled = try await database.pull("todoitem", settings)
+        let pulled = try await database.pull("todoitem", PullSettings(queryID: "all"))
         print(pulled.received, pulled.changed)
     }
 

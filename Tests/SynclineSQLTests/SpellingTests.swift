@@ -65,7 +65,7 @@ import Testing
             #expect(Set(tables.map { "\($0[1])".unicodeScalars.map(\.value) }).count == 3)
             for place in [0, 1] as [Int64] {
                 // Their order is that of their bytes.
-                let name = place == 0 ? "\"\(one)_\"" : "\"\(two)\""
+                let name = "\"\(place == 0 ? one : two)\""
                 #expect(try file.run("select * from \(name)") == [["a", .integer(round * 10 + place)]])
             }
         }

@@ -3,6 +3,7 @@
 
 import Foundation
 import SegmentLog
+import SynclineGround
 import SynclineTesting
 import Testing
 
@@ -261,7 +262,7 @@ extension Chance {
         #expect(error?.code == .invalidItem && error?.address == "t/a" && database.lastEvent == event)
         try await database.table("t").update(["id": "a", "at": "soon", "note": "x"])
         #expect(try await database.table("t").get(id: "a")?.columns["note"] == "x")
-        #expect(try database.reader.unfitValues(of: "t") == ["at": 1])
+        #expect(try database.reader.unfitValues(of: "t")["at"] == 1)
     }
 
     @Test func `types are there after a reopening, a compaction and a rename, and go with their column`() async throws {

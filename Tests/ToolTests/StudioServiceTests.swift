@@ -16,7 +16,8 @@ import Testing
         let numbers = ["0", "1", "9223372036854775807", "18446744073709551615", "99999999999999999999", "-1", "x", ""]
         for (path, names) in [
             ("lines", ["skip", "top", "find", "open"]), ("event", ["n"]), ("table", ["at", "after", "top"]),
-            ("count", ["at"]), ("search", ["at", "from"]), ("tables", ["at"]), ("outbox", ["at", "skip", "top"]),
+            ("count", ["at"]), ("columns", ["at"]), ("search", ["at", "from"]), ("tables", ["at"]),
+            ("outbox", ["at", "skip", "top"]),
             ("conflicts", ["at"]), ("row", ["at"]),
             ("timeline", ["from", "to", "count"]), ("syncs", ["skip", "top"]), ("requests", ["session"]),
             ("moment", ["time"]), ("time", ["n"]), ("find", ["text"]), ("charts", ["x"]),
@@ -24,7 +25,7 @@ import Testing
             for name in names {
                 for number in numbers {
                     var query = [name: number]
-                    if ["table", "count", "search"].contains(path) { query["name"] = "todoitem" }
+                    if ["table", "columns", "count", "search"].contains(path) { query["name"] = "todoitem" }
                     if path == "search" { query["text"] = "milk" }
                     if path == "row" { query.merge(["table": "todoitem", "id": "a"]) { $1 } }
                     let response = page.get(path, query)

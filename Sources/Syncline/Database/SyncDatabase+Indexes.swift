@@ -1,6 +1,7 @@
 // Indexes of tables.
 
 public import SynclineCore
+import SynclineGround
 
 extension SyncDatabase {
     /// Declares an index on a column of a table. Queries that compare the column with a value, or sort by it, use it
@@ -60,7 +61,7 @@ extension SyncDatabase {
         if columns.isEmpty {
             throw SyncError(.invalidConfiguration, "an index has no columns", hint: "Name at least one.")
         }
-        if let twice = all.first(where: { name in all.filter { $0 == name }.count > 1 }) {
+        if let twice = all.first(where: { name in all.filter { $0.hasSameBytes(as: name) }.count > 1 }) {
             throw SyncError(
                 .invalidConfiguration, "an index names the column \"\(twice)\" twice", hint: "Name it once.")
         }

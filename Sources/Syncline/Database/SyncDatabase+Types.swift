@@ -50,11 +50,12 @@ extension StoreEngine {
 
 /// Which models declared which columns, in this process.
 struct DeclaringModels {
-    private var names: [[String]: String] = [:]
+    private var names: [[ExactString]: String] = [:]
 
     mutating func add(_ model: String, _ declaration: TypeDeclaration) {
-        for column in declaration.columns where names[[declaration.table, column.name]] == nil {
-            names[[declaration.table, column.name]] = model
+        for column in declaration.columns
+        where names[[ExactString(declaration.table), ExactString(column.name)]] == nil {
+            names[[ExactString(declaration.table), ExactString(column.name)]] = model
         }
     }
 
@@ -68,7 +69,7 @@ struct DeclaringModels {
         }
         guard let column else { return error }
         let (table, name) = (declaration.table, column.name)
-        let other = names[[table, name]].map { "\($0) declares it" } ?? "it was declared"
+        let other = names[[ExactString(table), ExactString(name)]].map { "\($0) declares it" } ?? "it was declared"
         return SyncError(
             .invalidConfiguration,
             "\(model).\(name) is \(column.type.rawValue), and \(other) as \(known[name].rawValue) in \(table)",

@@ -13,7 +13,7 @@ extension SyncDatabase {
             let (found, count, tables) = try mapErrors { () throws(StateError) in
                 let found = try UndoSearch.newest(reader, through: engine.projector.through)
                 guard let event = found else { return (found, 0, Set<String>()) }
-                return (found, try reader.changes(of: event).count, try reader.tables(changedBy: event))
+                return (found, try reader.changeCount(of: event), try reader.tables(changedBy: event))
             }
             guard let event = found else {
                 throw SyncError(.operationNotFound, "there is nothing to undo")

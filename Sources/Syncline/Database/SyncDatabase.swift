@@ -292,9 +292,14 @@ extension [PlannedOperation] {
     /// Marks the operations of these rows as in flight.
     package mutating func mark(onTheirWay rows: Set<[UInt8]>) {
         if rows.isEmpty { return }
-        for index in indices where self[index].isFrozen && self[index].state == .pending {
-            if rows.contains(self[index].rowKey) { self[index].state = .inFlight }
-        }
+        for index in indices { self[index].mark(onTheirWay: rows) }
+    }
+}
+
+extension PlannedOperation {
+    /// Marks it as in flight if it was sent and its row is one of these.
+    package mutating func mark(onTheirWay rows: Set<[UInt8]>) {
+        if isFrozen, state == .pending, rows.contains(rowKey) { state = .inFlight }
     }
 }
 

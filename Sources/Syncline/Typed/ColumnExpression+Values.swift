@@ -72,4 +72,38 @@ extension ColumnExpression where Value == Date {
     public var month: ColumnExpression<Model, Int> { map { .call(.month, [$0]) } }
     /// The day of the month in UTC, from 1.
     public var day: ColumnExpression<Model, Int> { map { .call(.day, [$0]) } }
+
+    /// The year in a time zone.
+    public func year(in zone: TimeZone) -> ColumnExpression<Model, Int> { local(.year, zone) }
+    /// The month in a time zone, from 1.
+    public func month(in zone: TimeZone) -> ColumnExpression<Model, Int> { local(.month, zone) }
+    /// The day of the month in a time zone, from 1.
+    public func day(in zone: TimeZone) -> ColumnExpression<Model, Int> { local(.day, zone) }
+    /// The hour of the day in a time zone, from 0.
+    public func hour(in zone: TimeZone) -> ColumnExpression<Model, Int> { local(.hour, zone) }
+    /// The day in a time zone.
+    public func calendarDay(in zone: TimeZone) -> ColumnExpression<Model, CalendarDay> {
+        map { .local($0, ClockZone(zone), .day) }
+    }
+    /// The first day of the month in a time zone: a key for groups by month.
+    public func firstOfMonth(in zone: TimeZone) -> ColumnExpression<Model, CalendarDay> {
+        map { .local($0, ClockZone(zone), .month) }
+    }
+
+    private func local(
+        _ function: FilterExpression.Function, _ zone: TimeZone
+    ) -> ColumnExpression<Model, Int> {
+        map { .call(function, [.local($0, ClockZone(zone), .time)]) }
+    }
+}
+
+extension ColumnExpression where Value == CalendarDay {
+    /// The year.
+    public var year: ColumnExpression<Model, Int> { map { .call(.year, [$0]) } }
+    /// The month, from 1.
+    public var month: ColumnExpression<Model, Int> { map { .call(.month, [$0]) } }
+    /// The day of the month, from 1.
+    public var day: ColumnExpression<Model, Int> { map { .call(.day, [$0]) } }
+    /// The first day of the month: a key for groups by month.
+    public var firstOfMonth: ColumnExpression<Model, CalendarDay> { map { .local($0, ClockZone(.gmt), .month) } }
 }

@@ -2,10 +2,10 @@
 
 import SynclineCore
 
-/// The rows of a query, by the values of a property.
+/// The rows of a query, by the values of a property or of an expression.
 public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>: Sendable {
     let query: SyncQuery<Model>
-    let column: Result<String, SyncError>
+    let key: Result<FilterExpression, SyncError>
 
     /// Computes values of each group: `let counts = try await todos.grouped(by: \.list).compute(.count)`.
     @concurrent
@@ -37,7 +37,7 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
     private func question<each Output: Sendable>(
         _ aggregates: repeat Aggregate<Model, each Output>
     ) throws(SyncError) -> RowAggregate {
-        try query.aggregate(by: [try column.get()], repeat each aggregates)
+        try query.aggregate(by: [try key.get()], repeat each aggregates)
     }
 
     private func decode<each Output: Sendable>(

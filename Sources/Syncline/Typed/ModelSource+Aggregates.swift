@@ -39,7 +39,16 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     public func grouped<Key: Codable & Hashable & Sendable>(
         by property: any KeyPath<Model, Key> & Sendable
     ) -> GroupedQuery<Model, Key> {
-        GroupedQuery(query: asQuery, column: ModelColumns<Model>.shared.name(of: property))
+        GroupedQuery(query: asQuery, key: ModelColumns<Model>.shared.name(of: property).map { .column($0) })
+    }
+
+    /// Groups rows with the same computed value:
+    /// `entries.grouped(by: { $0.date.firstOfMonth(in: .current) }).compute(.sum(\.amount))` returns the sum of each
+    /// month. Rows without a value are a group if the value is optional.
+    public func grouped<Key: Codable & Hashable & Sendable>(
+        by key: (Columns<Model>) -> ColumnExpression<Model, Key>
+    ) -> GroupedQuery<Model, Key> {
+        GroupedQuery(query: asQuery, key: key(Columns()).tree)
     }
 
     /// The query; of a table, the query for all rows.
@@ -48,12 +57,13 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
 
 extension SyncQuery {
     func aggregate<each Output: Sendable>(
-        by groups: [String] = [], _ aggregates: repeat Aggregate<Model, each Output>
+        by groups: [FilterExpression] = [], _ aggregates: repeat Aggregate<Model, each Output>
     ) throws(SyncError) -> RowAggregate {
         var functions: [RowAggregate.Function] = []
         for aggregate in repeat each aggregates { functions.append(try aggregate.function.get()) }
         let rows = try rowQuery()
-        var aggregate = RowAggregate(table: table.name, filter: rows.filter, groups: groups, functions: functions)
+        var aggregate = RowAggregate(table: table.name, filter: rows.filter, functions: functions)
+        aggregate.groups = groups
         (aggregate.order, aggregate.top, aggregate.skip) = (rows.order, rows.top, rows.skip)
         return aggregate
     }

@@ -17,7 +17,7 @@ struct PropertyType {
         case is String.Type, is URL.Type: .string
         case is any FixedWidthInteger.Type: .integer
         case is Double.Type, is Float.Type: .number
-        case is Date.Type: .date
+        case is Date.Type, is CalendarDay.Type: .date
         case is UUID.Type: .uuid
         case is Decimal.Type: .decimal
         case is Data.Type: .bytes

@@ -1,6 +1,7 @@
 // Conflicts with typed models in place of rows.
 
 public import SynclineCore
+import SynclineGround
 
 /// A conflict about a row of a model, or an operation that the server refused.
 public struct SyncConflict<Model: SyncModel>: Identifiable, Sendable {

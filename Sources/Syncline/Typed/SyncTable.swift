@@ -177,7 +177,7 @@ extension SyncDatabase {
             if try isNew(declaration, known) {
                 try writer.performNow(.buffered) { engine in try engine.declare(declaration) }
             }
-        } catch where [.follower, .suspended].contains(error.code) {
+        } catch  where [.follower, .suspended].contains(error.code) {
             // The process that writes the store declares them. Until then the columns have no types here.
         } catch {
             throw models.withLock { $0.explaining(error, declaration, "\(Model.self)", known[table]) }

@@ -199,13 +199,13 @@ extension Source: SingleValueDecodingContainer {
 private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let members: [Value.Member]
     /// The members by name, if there are many.
-    private let byName: [String: Value]?
+    private let byName: [ExactString: Value]?
     private let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
 
     init(_ members: [Value.Member], _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
         self.members = members
-        byName = members.count > 32 ? Dictionary(members.map { ($0.name, $0.value) }) { $1 } : nil
+        byName = members.count > 32 ? Dictionary(members.map { (ExactString($0.name), $0.value) }) { $1 } : nil
         self.origin = origin
         codingPath = path
     }
@@ -213,7 +213,7 @@ private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func value(_ name: String) -> Value? { byName.map { $0[name] } ?? members[member: name] }
 
     var allKeys: [Key] {
-        (byName.map { Array($0.keys) } ?? Array(Set(members.map(\.name)))).compactMap { Key(stringValue: $0) }
+        (byName.map { Array($0.keys) } ?? Array(members.map(\.name).exact)).compactMap { Key(stringValue: $0.text) }
     }
 
     func contains(_ key: Key) -> Bool { value(key.stringValue) != nil }

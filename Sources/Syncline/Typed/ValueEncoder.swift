@@ -3,6 +3,7 @@
 
 import Foundation
 import SynclineCore
+import SynclineGround
 
 enum ValueEncoder {
     static func encode(_ model: some Encodable) throws(SyncError) -> Value {
@@ -94,7 +95,7 @@ private final class Node: Encoder {
     func set(_ value: Value) { single = value }
 
     func set(_ key: any CodingKey, _ value: @escaping () -> Value) {
-        let place = members?.firstIndex { $0.name == key.stringValue }
+        let place = members?.firstIndex { $0.name.hasSameBytes(as: key.stringValue) }
         if let place {
             members?[place].value = value
         } else {
@@ -236,12 +237,18 @@ struct NamedKey: CodingKey {
 }
 
 extension Timestamp {
+    /// Midnight of the first day of the year 1, the least date of servers. `Date.distantPast` is two days before it, because
+    /// Foundation counts the days of that time by the Julian calendar: it is stored as this moment, and read from it.
+    private static let least = Instant(seconds: -62_135_596_800)
+
     /// Creates a timestamp, to the millisecond.
     init(_ date: Date) {
-        self.init(Instant(milliseconds: date.milliseconds))
+        self.init(date == .distantPast ? Timestamp.least : Instant(milliseconds: date.milliseconds))
     }
 
     var date: Date {
-        Date(timeIntervalSince1970: Double(instant.seconds) + Double(instant.nanoseconds) / 1_000_000_000)
+        instant == Timestamp.least
+            ? .distantPast
+            : Date(timeIntervalSince1970: Double(instant.seconds) + Double(instant.nanoseconds) / 1_000_000_000)
     }
 }

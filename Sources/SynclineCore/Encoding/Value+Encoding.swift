@@ -243,6 +243,15 @@ extension ByteReader {
         return true
     }
 
+    /// Whether the next value is null.
+    package var isAtNull: Bool { !isAtEnd && bytes[offset] == ValueTag.null }
+
+    /// Whether the next value is a double of zero, with either sign.
+    package var isAtZero: Bool {
+        remaining >= 9 && bytes[offset] == ValueTag.double
+            && bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self) & ~0x80 == 0
+    }
+
     /// Steps over a value without decoding it.
     package mutating func skipValue(depth: Int = 0) throws(MalformedBytes) {
         let tag = try byte()

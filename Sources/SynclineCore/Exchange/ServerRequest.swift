@@ -86,6 +86,8 @@ package struct ChangesRequest: Hashable, Sendable {
     package var top: Int
     /// Whether the response has the total number of changes.
     package var counts = false
+    /// The members of the rows that are wanted; empty for all.
+    package var select: [String] = []
 
     package init(table: String, since: String, filter: FilterExpression?, top: Int) {
         self.table = table

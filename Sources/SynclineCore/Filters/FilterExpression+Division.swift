@@ -18,7 +18,7 @@ extension FilterExpression {
         case .arithmetic(_, let left, let right), .compare(_, let left, let right), .and(let left, let right),
             .or(let left, let right):
             left.divides || right.divides
-        case .negate(let inner), .not(let inner): inner.divides
+        case .negate(let inner), .not(let inner), .local(let inner, _, _): inner.divides
         case .oneOf(let value, let choices): value.divides || choices.contains(where: \.divides)
         case .call(_, let arguments): arguments.contains(where: \.divides)
         }

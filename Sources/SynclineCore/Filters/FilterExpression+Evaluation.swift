@@ -93,6 +93,9 @@ extension FilterExpression {
                 return FilterFunctions.rounded(function, decimal: operands[0].value)
             }
             return FilterOperand(FilterFunctions.apply(function, operands.map(\.value), work))
+        case .local(let date, let zone, let part):
+            let shown = date.operand(in: row, work).value.instant.map { part.shown(at: $0, zone) }
+            return FilterOperand(shown ?? .null, .date)
         case .compare, .and, .or, .not, .oneOf:
             return FilterOperand(truth(of: row, work).map { .bool($0) } ?? .null)
         }

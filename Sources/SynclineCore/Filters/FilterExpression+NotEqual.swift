@@ -46,6 +46,7 @@ extension FilterExpression {
         case .or(let left, let right): .or(map(left), map(right))
         case .oneOf(let value, let choices): .oneOf(map(value), choices.map(map))
         case .call(let function, let arguments): .call(function, arguments.map(map))
+        case .local(let date, let zone, let part): .local(map(date), zone, part)
         }
     }
 
@@ -55,7 +56,7 @@ extension FilterExpression {
         switch self {
         case .literal, .column(["id"]): []
         case .column, .compare, .not, .and, .or, .oneOf: [.compare(.equal, self, .literal(.null))]
-        case .negate(let inner): inner.nullTests
+        case .negate(let inner), .local(let inner, _, _): inner.nullTests
         case .arithmetic(_, let left, let right): FilterExpression.unique(left.nullTests + right.nullTests)
         case .call(_, let arguments): FilterExpression.unique(arguments.flatMap(\.nullTests))
         }

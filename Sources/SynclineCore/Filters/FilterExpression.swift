@@ -1,6 +1,8 @@
 // The tree of a filter: OData text in either protocol's spelling is parsed to it, printed from it for a server, and
 // evaluated with it by local queries.
 
+package import SynclineGround
+
 /// A filter, or a part of one.
 public indirect enum FilterExpression: Hashable, Sendable {
     /// A column, or a member of a nested object below it.
@@ -23,6 +25,8 @@ public indirect enum FilterExpression: Hashable, Sendable {
     case oneOf(FilterExpression, [FilterExpression])
     /// A function call.
     case call(Function, [FilterExpression])
+    /// What the clocks and calendars of a time zone show at a date. No server evaluates it.
+    case local(FilterExpression, ClockZone, ClockPart)
 
     /// Returns a column by its name.
     public static func column(_ name: String) -> FilterExpression { .column([name]) }
@@ -87,9 +91,9 @@ public indirect enum FilterExpression: Hashable, Sendable {
 
 extension FilterExpression {
     /// The columns it uses.
-    package var columns: Set<String> {
-        var all: Set<String> = []
-        forEachColumn { all.insert($0) }
+    package var columns: Set<ExactString> {
+        var all: Set<ExactString> = []
+        forEachColumn { all.insert(ExactString($0)) }
         return all
     }
 
@@ -102,7 +106,7 @@ extension FilterExpression {
             .or(let left, let right):
             left.forEachColumn(body)
             right.forEachColumn(body)
-        case .negate(let inner), .not(let inner): inner.forEachColumn(body)
+        case .negate(let inner), .not(let inner), .local(let inner, _, _): inner.forEachColumn(body)
         case .oneOf(let value, let choices):
             value.forEachColumn(body)
             for choice in choices { choice.forEachColumn(body) }

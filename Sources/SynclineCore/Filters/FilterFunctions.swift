@@ -189,14 +189,7 @@ enum FilterFunctions {
     // MARK: Dates and numbers
 
     private static func ofDate(_ function: FilterExpression.Function, _ value: Value) -> Value {
-        let instant: Timestamp.Instant
-        switch value {
-        case .date(let date): instant = date.instant
-        case .string(let text):
-            guard let date = Timestamp(text) else { return .null }
-            instant = date.instant
-        default: return .null
-        }
+        guard let instant = value.instant else { return .null }
         let (days, second) = floorDivide(instant.seconds, by: 86_400)
         let date = CivilDate(daysSince1970: days)
         switch function {

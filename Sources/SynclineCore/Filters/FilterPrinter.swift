@@ -36,7 +36,7 @@ struct FilterPrinter {
         case .arithmetic(.add, _, _), .arithmetic(.sub, _, _): .additive
         case .arithmetic: .multiplicative
         case .not, .negate: .unary
-        case .column, .literal, .call: .primary
+        case .column, .literal, .call, .local: .primary
         }
     }
 
@@ -65,6 +65,8 @@ struct FilterPrinter {
             return try oneOf(value, choices)
         case .call(let function, let arguments):
             return try call(function, arguments)
+        case .local(_, let zone, _):
+            throw UnsupportedPredicate(what: "a date by the clocks of \(zone.name)")
         }
     }
 

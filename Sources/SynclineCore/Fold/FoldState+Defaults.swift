@@ -1,6 +1,8 @@
 // Applies the defaults of columns: a row shows the default of a column that neither the server nor the app has set. The
 // default is stored with the local columns of the row, so it is not sent, causes no conflict, and gives way to a value.
 
+import SynclineGround
+
 extension FoldState {
     /// Updates the defaults of a row after a change.
     func settleDefaults(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
@@ -16,7 +18,7 @@ extension FoldState {
 
 extension RowEntry {
     /// Sets the default of each column that has no value, and removes it from each column that has one.
-    mutating func fill(_ defaults: Row, localColumns: Set<String>) {
+    mutating func fill(_ defaults: Row, localColumns: Set<ExactString>) {
         let known = shared
         var builder = RowBuilder()
         for member in (local ?? .empty).members where localColumns.contains(member.name) {

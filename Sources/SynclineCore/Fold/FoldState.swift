@@ -57,7 +57,7 @@ package final class FoldState: ShapeNumbering {
     }
 
     /// A table's columns that never leave the device; nil if it has none.
-    func localColumns(of table: String) -> Set<String>? {
+    func localColumns(of table: String) -> Set<ExactString>? {
         declaration?.localColumns(of: table)
     }
 

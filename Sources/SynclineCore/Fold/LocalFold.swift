@@ -139,15 +139,24 @@ package struct LocalFold {
 
     /// Takes a transaction's changes to some rows out of the outbox; each change is the last of its row.
     func undo(_ event: UInt64, of isWanted: (RowKey) -> Bool = { _ in true }) throws(StateError) {
-        let positions = try StateReader(state.store.snapshot, state.shapes).changes(of: event)
-        for position in positions.reversed() {
-            let change = try state.journal(position).entry
-            guard isWanted(try RowKey(malformed: change.rowKey)) else { continue }
-            // The first change of the event to its row is the last to be removed.
-            let before = try change.previous(before: position)
-            try removeLast(position, settles: before.map { $0.event < event } ?? true)
-            state.totals.cancelled += 1
+        var end = UInt32.max
+        while true {
+            // There may be a million, so they are read in portions.
+            let reader = StateReader(state.store.snapshot, state.shapes)
+            let positions = try reader.changes(of: event, before: end, limit: 4096)
+            for position in positions { try undo(position, of: isWanted) }
+            guard let last = positions.last else { return }
+            end = last.index
         }
+    }
+
+    private func undo(_ position: Position, of isWanted: (RowKey) -> Bool) throws(StateError) {
+        let change = try state.journal(position).entry
+        guard isWanted(try RowKey(malformed: change.rowKey)) else { return }
+        // The first change of the event to its row is the last to be removed.
+        let before = try change.previous(before: position)
+        try removeLast(position, settles: before.map { $0.event < position.event } ?? true)
+        state.totals.cancelled += 1
     }
 
     /// - Parameter settles: Whether changes that are left and cancel each other may go. An undo does not let them go

@@ -1,6 +1,8 @@
 // Folds a new version of the schema: the steps of a migration rewrite existing rows, and columns that became local are
 // removed from what is to be pushed. An operation that may have reached the server stays as it was sent.
 
+import SynclineGround
+
 struct SchemaFold {
     let state: FoldState
 
@@ -14,7 +16,7 @@ struct SchemaFold {
             if case .renameColumn(let table, _, let name) = step,
                 known.localColumns(of: table)?.contains(name) == true
             {
-                try rewrite(table, .makeLocal([name]))
+                try rewrite(table, .makeLocal([ExactString(name)]))
             }
         }
         for (table, columns) in declared.localColumns(missingIn: known) {
@@ -43,11 +45,13 @@ struct SchemaFold {
                 types[to] = types[from]
                 types[from] = .any
             }
-            for index in affected { try IndexFold(state: state).add(table, index.mapping { $0 == from ? to : $0 }) }
+            for index in affected {
+                try IndexFold(state: state).add(table, index.mapping { $0.hasSameBytes(as: from) ? to : $0 })
+            }
         case .dropColumn(let table, let column):
             let affected = state.indexes.indexes(of: table).filter { $0.keeps(column) }
             for index in affected { try IndexFold(state: state).drop(table, index) }
-            try rewrite(table, .drop([column]))
+            try rewrite(table, .drop([ExactString(column)]))
             try TypeFold(state: state).change(table) { $0[column] = .any }
             // An index that is sorted by the column goes; one that only includes it loses that column.
             for index in affected {
@@ -135,15 +139,15 @@ struct SchemaFold {
 /// The change to the columns of each row of a table.
 private enum ColumnRewrite {
     case rename(String, to: String)
-    case drop(Set<String>)
+    case drop(Set<ExactString>)
     /// The columns become local: they are removed from the server's row, and the app's values stay.
-    case makeLocal(Set<String>)
+    case makeLocal(Set<ExactString>)
     /// The local columns are removed.
-    case endLocal(Set<String>)
+    case endLocal(Set<ExactString>)
     /// Values of a column are converted.
     case change(String, [Value: Value])
     /// Columns have different names on the server, or show different defaults, than before.
-    case settle(before: WireNames?, after: WireNames?, local: Set<String>)
+    case settle(before: WireNames?, after: WireNames?, local: Set<ExactString>)
 
     /// The columns that the server knows.
     func shared(_ row: Row) -> Row {

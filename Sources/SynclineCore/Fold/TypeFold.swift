@@ -1,6 +1,8 @@
 // Folds the types of columns: the catalogue changes, and the indexes on these columns are made again, because their keys
 // say what values mean. Rows stay as they are.
 
+import SynclineGround
+
 struct TypeFold {
     let state: FoldState
 
@@ -18,7 +20,7 @@ struct TypeFold {
         body(&types)
         if types == state.types[table] { return }
         let affected = state.indexes.indexes(of: table).filter { index in
-            index.columns.contains { columns.contains($0) }
+            index.columns.contains { columns.containsExactly($0) }
         }
         for index in affected { try IndexFold(state: state).drop(table, index) }
         state.types[table] = types

@@ -1,6 +1,8 @@
 // Finds the event that gave each field of a row its value: folds the events that concern the row again, and compares
 // the row after each.
 
+import SynclineGround
+
 /// The event that last changed a field.
 public struct FieldOrigin: Hashable, Sendable {
     /// The column.
@@ -24,7 +26,7 @@ package struct Blame {
     private var row: Row?
     private var bytes: [UInt8]?
     private var wasPending = false
-    private var origins: [String: FieldOrigin] = [:]
+    private var origins: [ExactString: FieldOrigin] = [:]
     /// The number of pages of each query of the row's table.
     private var pages: [String?: Int] = [:]
     /// Whether the state ever held anything of the row.
@@ -69,11 +71,11 @@ package struct Blame {
     }
 
     /// The earlier names of columns that a migration renames, by the new ones.
-    private func renames(_ event: Event) -> [String: String] {
+    private func renames(_ event: Event) -> [ExactString: String] {
         guard case .declared(_, let steps) = event.body else { return [:] }
-        var names: [String: String] = [:]
+        var names: [ExactString: String] = [:]
         for case .renameColumn(let table, let from, let to) in steps where table == focus.table {
-            names[to] = names.removeValue(forKey: from) ?? from
+            names[to] = names.removeValue(forKey: ExactString(from)) ?? from
         }
         return names
     }
@@ -102,7 +104,7 @@ package struct Blame {
     @discardableResult
     private mutating func look(
         _ occasion: Occasion, cause: String, _ pull: Disappearance.PullCause? = nil,
-        renames: [String: String] = [:]
+        renames: [ExactString: String] = [:]
     ) throws(StateError) -> Bool {
         let (entry, stored) = try projector.state.entry(projector.state.rowKey(focus.table, focus.id))
         let now = stored?.copy

@@ -26,8 +26,8 @@ public struct RowDifference: Hashable, Sendable {
     /// The columns whose values differ, sorted, with both values; a value is nil if the row or the column does not
     /// exist. The order of the members of an object makes no difference.
     public var fields: [(name: String, before: Value?, after: Value?)] {
-        let names = Set(before?.columns ?? []).union(after?.columns ?? [])
-        return names.sorted { Value.compare(.string($0), .string($1)) == .less }
+        let names = (before?.columns ?? []).exact.union((after?.columns ?? []).exact)
+        return names.sorted().map(\.text)
             .map { ($0, before?[$0], after?[$0]) }
             .filter { !RowDifference.isSame($0.before, $0.after, types[$0.name]) }
     }

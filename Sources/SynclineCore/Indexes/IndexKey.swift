@@ -34,7 +34,9 @@ extension TableIndex {
     }
 
     /// Returns whether its entries have the value of a column.
-    func keeps(_ column: String) -> Bool { including.contains(column) || columns.contains(column) }
+    func keeps(_ column: String) -> Bool {
+        including.containsExactly(column) || columns.containsExactly(column)
+    }
 
     /// Returns whether its entries have the values of all these columns, so that rows need not be read.
     func covers(_ names: some Sequence<String>) -> Bool { !including.isEmpty && names.allSatisfy(covers) }

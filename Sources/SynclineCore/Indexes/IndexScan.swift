@@ -133,7 +133,7 @@ struct FilterConditions {
     }
 
     /// Returns whether one of them is about a column.
-    func contain(_ column: String) -> Bool { columns.contains { $0.column == column } }
+    func contain(_ column: String) -> Bool { columns.contains { $0.column.hasSameBytes(as: column) } }
 
     /// Appends the place that the conditions on a column leave to a key; returns false if there is not exactly one
     /// condition, or if it does not leave a single place.

@@ -1,5 +1,7 @@
 // What an app changed in a row it had read.
 
+import SynclineGround
+
 extension [Value.Member] {
     /// Returns the members that differ in another list; missing ones are null. If two have the same name, the last
     /// one counts.
@@ -8,11 +10,13 @@ extension [Value.Member] {
         let changed = after.filter { $0.value != before[$0.key] ?? .null }
         let names = other.map(\.name).filter { changed[$0] != nil }
         let lost = map(\.name).filter { after[$0] == nil && before[$0]?.isNull == false }
-        var seen: Set<String> = []
-        return (names + lost).filter { seen.insert($0).inserted }.map { Value.Member($0, after[$0] ?? .null) }
+        var seen: Set<ExactString> = []
+        return (names + lost).filter { seen.insert(ExactString($0)).inserted }.map {
+            Value.Member($0, after[$0] ?? .null)
+        }
     }
 
-    private var values: [String: Value] {
-        Dictionary(map { ($0.name, $0.value) }) { $1 }
+    private var values: [ExactString: Value] {
+        Dictionary(map { (ExactString($0.name), $0.value) }) { $1 }
     }
 }

@@ -1,5 +1,7 @@
 // Changes that were made before a migration, rewritten by its steps as if they had been in the outbox.
 
+import SynclineGround
+
 extension LocalTransaction {
     /// Returns the transaction in the schema that the steps lead to. Throws if a change can't be expressed in it.
     package func migrated(by steps: [Migration.Step]) throws(SyncError) -> LocalTransaction {
@@ -32,7 +34,7 @@ extension Migration.Step {
     fileprivate func migrated(_ row: Row) throws(SyncError) -> Row {
         switch self {
         case .renameColumn(_, let from, let to): return row.renaming(from, to: to)
-        case .dropColumn(_, let column): return row.without([column])
+        case .dropColumn(_, let column): return row.without([ExactString(column)])
         case .transform(_, let column, let transform), .setType(_, let column, _, let transform?):
             guard let old = row[column] else { return row }
             // Throws if a row can't hold the value.

@@ -11,6 +11,8 @@ package struct MaskedValues: Sendable {
     private var texts: Set<ExactString> = []
     private var blobs: Set<[UInt8]> = []
     private var ranks = Ranks()
+    /// The masks of values that have several spellings in a column of their type.
+    private var typed: [Value: Value] = [:]
 
     private struct Ranks: Sendable {
         var numbers: [Value: Int] = [:]
@@ -48,7 +50,8 @@ package struct MaskedValues: Sendable {
     }
 
     /// Ranks all values. `coded` encodes bytes as a string if there is no other way.
-    package mutating func close(coded: ([UInt8]) -> String) {
+    package mutating func close(as type: ColumnType = .any, coded: ([UInt8]) -> String) {
+        typed = SpelledMasks(Array(numbers) + texts.map { .string($0.text) }, type).masks
         let sorted = numbers.sorted { Value.compare($0, $1) == .less }
         var rank = 0
         for (index, number) in sorted.enumerated() {
@@ -72,7 +75,8 @@ package struct MaskedValues: Sendable {
 
     /// Returns a value's mask. A value that was not collected gets the mask for an unknown value.
     package func mask(_ value: Value) -> Value {
-        switch value {
+        if let mask = typed[value] { return mask }
+        return switch value {
         case .null, .bool, .array, .object: value
         case .integer: .integer(Int64(ranks.numbers[value] ?? 0))
         case .double(let number): .double(mask(number, value))

@@ -31,6 +31,7 @@ extension Masking {
             change.including = change.including.map { mask(column: $0) }
             event.body = .indexed(change)
         case .typed(var declaration):
+            for column in declaration.columns { note(column.type, of: declaration.table, column.name) }
             declaration.columns = declaration.columns.map { TypedColumn(mask(column: $0.name), $0.type) }
             declaration.table = mask(table: declaration.table)
             event.body = .typed(declaration)
@@ -164,7 +165,9 @@ extension Masking {
             return .renameColumn(table: table, from: mask(column: from), to: mask(column: to))
         case .dropColumn(_, let column): return .dropColumn(table: table, column: mask(column: column))
         case .dropTable: return .dropTable(table)
-        case .setType(_, let column, let type): return .setType(table: table, column: mask(column: column), type)
+        case .setType(_, let column, let type):
+            note(type, of: step.table, column)
+            return .setType(table: table, column: mask(column: column), type)
         case .changeValues(_, let column, let changes):
             let place = Place(step.table, [column])
             let masked = changes.map { ValueChange(mask($0.old, place), mask($0.new, place)) }

@@ -1,6 +1,8 @@
 // Masks filters: a literal is masked as a value of the column it is compared with. The results of functions and
 // arithmetic have masks of their own, so such a condition may not hold for masked rows as it did.
 
+import SynclineGround
+
 extension Masking {
     /// Masks a filter's text, in the protocol's spelling; returns fixed words for an invalid filter.
     package func mask(filter text: String, _ table: String, for dialect: ServerProtocol) -> String {
@@ -18,7 +20,7 @@ extension Masking {
         case .compare(let comparison, let left, let right):
             let place = place(of: left, table) ?? place(of: right, table)
             return .compare(comparison, mask(left, table, at: place), mask(right, table, at: place))
-        case .arithmetic, .negate, .not, .and, .or: return filter.mapParts { mask($0, table) }
+        case .arithmetic, .negate, .not, .and, .or, .local: return filter.mapParts { mask($0, table) }
         case .oneOf(let value, let choices):
             let place = place(of: value, table)
             return .oneOf(mask(value, table), choices.map { mask($0, table, at: place) })
@@ -54,7 +56,7 @@ extension Masking {
         case .call(let function, let arguments):
             let place = arguments.lazy.compactMap { self.place(of: $0, table) }.first
             return place.map { $0.isPlain ? $0 : $0.below("\0" + function.rawValue) }
-        default: return Place(table, ["\0"] + side.columns.sorted())
+        default: return Place(table, ["\0"] + side.columns.sorted().map(\.text))
         }
     }
 

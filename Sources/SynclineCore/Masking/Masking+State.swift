@@ -118,8 +118,10 @@ extension Masking {
             value = index.value
         } else if name.hasPrefix(SettingName.types) {
             guard let types = TableTypes(value) else { throw MalformedBytes() }
+            let table = String(name.dropFirst(SettingName.types.count))
+            for column in types.columns { note(column.type, of: table, column.name) }
             let masked = TableTypes(types.columns.map { TypedColumn(mask(column: $0.name), $0.type) })
-            name = SettingName.types + mask(table: String(name.dropFirst(SettingName.types.count)))
+            name = SettingName.types + mask(table: table)
             value = masked.value ?? .null
         } else if name == SettingName.schema {
             do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }

@@ -14,7 +14,7 @@ package final class Masking {
     }
 
     /// A column, or a member of the objects it holds.
-    package struct Place: Hashable, Sendable {
+    package struct Place: Sendable {
         package var table: String
         package var path: [String]
 
@@ -50,6 +50,8 @@ package final class Masking {
     private var columns = MaskedValues()
     private var ids = MaskedValues()
     private var queryIDs = MaskedValues()
+    /// The types of columns.
+    private var types: [Place: ColumnType] = [:]
     /// Columns that have had two names, with the first of them.
     private var others: [Place: Place] = [:]
 
@@ -70,7 +72,8 @@ package final class Masking {
             keys[place] = nil
             keys[root(place), default: MaskedValues()].add(names)
         }
-        for place in places.keys { places[place]?.close(coded: coded) }
+        for (place, type) in types { types[root(place)] = type }
+        for place in places.keys { places[place]?.close(as: types[place] ?? .any, coded: coded) }
         for place in keys.keys { keys[place]?.close(coded: coded) }
         tables.close(coded: coded)
         columns.close(coded: coded)
@@ -158,6 +161,11 @@ package final class Masking {
         return name
     }
 
+    /// Notes the type of a column, whose values keep their meaning.
+    func note(_ type: ColumnType, of table: String, _ column: String) {
+        if !isClosed { types[Place(table, [column])] = type }
+    }
+
     // MARK: Columns with two names
 
     /// Treats two names as one column.
@@ -171,5 +179,17 @@ package final class Masking {
         var column = Place(place.table, Array(place.path.prefix(1)))
         while let first = others[column] { column = first }
         return Place(place.table, column.path + place.path.dropFirst())
+    }
+}
+
+extension Masking.Place: Hashable {
+    package static func == (left: Masking.Place, right: Masking.Place) -> Bool {
+        left.table.hasSameBytes(as: right.table)
+            && left.path.elementsEqual(right.path) { $0.hasSameBytes(as: $1) }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactString(table))
+        for name in path { hasher.combine(ExactString(name)) }
     }
 }

@@ -5,8 +5,8 @@
 struct PlannedInserts {
     private let positions: [Position]
 
-    init(_ operations: [PlannedOperation]) {
-        positions = operations.compactMap { $0.kind == .insert ? $0.position : nil }.sorted()
+    init(_ positions: [Position]) {
+        self.positions = positions.sorted()
     }
 
     /// The place of an update with these first and last changes.

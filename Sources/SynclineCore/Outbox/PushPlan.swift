@@ -44,9 +44,17 @@ public struct PlannedOperation: Hashable, Sendable {
     package var isFrozen = false
     /// Whether its row has another operation in the plan.
     package var isOneOfSeveral = false
+    /// Whether an operation before it on the same row awaits a decision.
+    var isBlocked = false
     /// If the operation awaits a decision: the status of the server's answer, and the reason.
     package var status: Int?
     package var code: String?
+
+    /// Whether a push sends it: it awaits nothing, and neither does one before it on the same row.
+    package var isToPush: Bool { state.isSent && !isBlocked }
+
+    /// Whether an insert of another row may move it to its last change.
+    fileprivate var isMovable: Bool { kind == .update && !isFrozen && through > position }
 
     fileprivate static func events(_ first: Position, _ last: Position) -> ClosedRange<EventNumber> {
         EventNumber(rawValue: first.event)...EventNumber(rawValue: last.event)
@@ -67,10 +75,65 @@ package struct PushPlan {
     package private(set) var voids: [(rowKey: [UInt8], through: Position)] = []
 
     package init(_ reader: StateReader) throws(StateError) {
+        var (operations, voids): ([PlannedOperation], [(rowKey: [UInt8], through: Position)]) = ([], [])
+        try PushPlan.forEachOperation(reader) { operation throws(StateError) in
+            operations.append(operation)
+            return true
+        } void: {
+            voids.append(($0, $1))
+        }
+        (self.operations, self.voids) = (operations, voids)
+    }
+
+    /// The operations that a push sends: not those that await a decision or are held, nor those after
+    /// them on the same row.
+    package var toPush: [PlannedOperation] { operations.filter(\.isToPush) }
+
+    /// Calls `body` with each operation, in order, until it returns false. Only those are kept in memory that come later
+    /// than the first change of their row.
+    package static func forEachOperation(
+        _ reader: StateReader, _ body: (PlannedOperation) throws(StateError) -> Bool,
+        void: ([UInt8], Position) -> Void = { _, _ in }
+    ) throws(StateError) {
+        let (inserts, held) = (try PlannedInserts(reader), try reader.heldKeys())
+        var late = LateOperations()
+        var goesOn = true
+        try walk(reader) { found, place throws(StateError) in
+            while goesOn, let next = late.takeFirst(before: place) { goesOn = try body(next) }
+            guard goesOn else { return false }
+            var operation = found
+            if operation.isMovable {
+                operation.position = inserts.place(ofUpdate: operation.position, through: operation.through)
+            }
+            if operation.state == .pending, !held.isEmpty, held.contains(operation.rowKey) { operation.state = .held }
+            if operation.position > place {
+                late.insert(operation)
+            } else {
+                goesOn = try body(operation)
+            }
+            return goesOn
+        } void: {
+            void($0, $1)
+        }
+        while goesOn, let next = late.takeFirst() { goesOn = try body(next) }
+    }
+
+    /// The same with a body that throws any error.
+    package static func forEach(_ reader: StateReader, _ body: (PlannedOperation) throws -> Void) throws {
+        var failure: (any Error)?
+        try forEachOperation(reader) { operation throws(StateError) in
+            do { try body(operation) } catch { failure = error }
+            return failure == nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Calls `body` with the operations of each row, by the rows' first changes, and with the place of that change.
+    fileprivate static func walk(
+        _ reader: StateReader, _ body: (PlannedOperation, Position) throws(StateError) -> Bool,
+        void: ([UInt8], Position) -> Void = { _, _ in }
+    ) throws(StateError) {
         let spellsIDs = reader.spellsIDs
-        var movable: [Int] = []
-        var found: [PlannedOperation] = []
-        var isMixed = false
         try reader.forEachChange { position, change throws(StateError) in
             // A row's operations are found with its first change.
             guard change.previous == nil else { return true }
@@ -78,50 +141,23 @@ package struct PushPlan {
                 guard let entry = try reader.entry(key: change.rowKey), let pending = entry.pending else {
                     throw .malformed("an outbox entry without changes")
                 }
-                if pending.frozen == nil, pending.operation == nil { voids.append((change.rowKey, pending.last)) }
+                if pending.frozen == nil, pending.operation == nil { void(change.rowKey, pending.last) }
                 for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
-                    if operation.kind == .update, !operation.isFrozen, operation.through > operation.position {
-                        movable.append(found.count)
-                    }
-                    found.append(operation)
-                    isMixed = true
+                    guard try body(operation, position) else { return false }
                 }
                 return true
             }
             guard let kind = CompactorRule(change, after: nil).operation else {
-                voids.append((change.rowKey, position))
+                void(change.rowKey, position)
                 return true
             }
             // If the store ignores case, the key does not have the id's spelling.
             let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
-            found.append(
+            return try body(
                 PlannedOperation(
                     kind: kind, state: .pending, maybeSent: false, position: position,
                     events: PlannedOperation.events(position, position), rowKey: change.rowKey, spelling: spelling,
-                    through: position))
-            return true
-        }
-        let inserts = PlannedInserts(found)
-        for index in movable {
-            found[index].position = inserts.place(ofUpdate: found[index].position, through: found[index].through)
-        }
-        // They are in order, except for those that were moved.
-        operations = movable.isEmpty && !isMixed ? found : found.sorted { $0.position < $1.position }
-        hold(try reader.heldKeys())
-    }
-
-    /// The operations that a push sends: not those that await a decision or are held, nor those after
-    /// them on the same row.
-    package var toPush: [PlannedOperation] {
-        let waiting = Set(operations.lazy.filter { !$0.state.isSent }.map(\.rowKey))
-        return waiting.isEmpty ? operations : operations.filter { !waiting.contains($0.rowKey) }
-    }
-
-    /// Marks the operations that a push does not send.
-    private mutating func hold(_ keys: Set<[UInt8]>) {
-        if keys.isEmpty { return }
-        for index in operations.indices where operations[index].state == .pending {
-            if keys.contains(operations[index].rowKey) { operations[index].state = .held }
+                    through: position), position)
         }
     }
 
@@ -150,7 +186,8 @@ package struct PushPlan {
                     kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
                     events: PlannedOperation.events(operation.first, pending.last), rowKey: key,
                     spelling: entry.spelling,
-                    through: pending.last, isOneOfSeveral: pending.frozen != nil))
+                    through: pending.last, isOneOfSeveral: pending.frozen != nil,
+                    isBlocked: pending.frozen.map { $0.status != .inFlight } ?? false))
         }
         return operations
     }
@@ -189,6 +226,25 @@ package struct PushPlan {
 
     private static func sorted(_ names: [String]) -> [String] {
         names.sorted { Value.compare(.string($0), .string($1)) == .less }
+    }
+}
+
+extension PlannedInserts {
+    /// Those of the outbox, if there is an update that they may move.
+    fileprivate init(_ reader: StateReader) throws(StateError) {
+        var canMove = false
+        try PushPlan.walk(reader) { operation, _ throws(StateError) in
+            canMove = operation.isMovable
+            return !canMove
+        }
+        var positions: [Position] = []
+        if canMove {
+            try PushPlan.walk(reader) { operation, _ throws(StateError) in
+                if operation.kind == .insert { positions.append(operation.position) }
+                return true
+            }
+        }
+        self.init(positions)
     }
 }
 

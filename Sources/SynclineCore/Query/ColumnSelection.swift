@@ -22,12 +22,12 @@ struct ColumnSelection {
 
     /// Whether the names are of different columns, and none is the id.
     private static func isPlain(_ names: [String]) -> Bool {
-        names.indices.allSatisfy { names[$0] != "id" && !names[..<$0].contains(names[$0]) }
+        names.indices.allSatisfy { names[$0] != "id" && !names[..<$0].containsExactly(names[$0]) }
     }
 
     private static func plain(_ names: [String]) -> [String] {
         var columns: [String] = []
-        for name in names where name != "id" && !columns.contains(name) { columns.append(name) }
+        for name in names where name != "id" && !columns.containsExactly(name) { columns.append(name) }
         return columns
     }
 

@@ -18,7 +18,8 @@ struct IndexOrder {
         var keys: [RowQuery.Key] = []
         var values: [Value] = []
         for (place, key) in query.order.enumerated() {
-            if let pinned = scan.index.columns.prefix(scan.pins).firstIndex(of: key.column) {
+            if let pinned = scan.index.columns.prefix(scan.pins).firstIndex(where: { $0.hasSameBytes(as: key.column) })
+            {
                 guard let after = query.after, after.values.indices.contains(place) else { continue }
                 let known = IndexPlace(after.values[place], as: scan.index.types[pinned])
                 guard known.bytes != scan.pin(pinned) else { continue }
@@ -29,7 +30,8 @@ struct IndexOrder {
         }
         let columns = scan.index.columns.dropFirst(scan.pins)
         guard let first = keys.first else { return nil }
-        matched = zip(keys, columns).prefix { $0.column == $1 && $0.isDescending == first.isDescending }.count
+        matched =
+            zip(keys, columns).prefix { $0.column.hasSameBytes(as: $1) && $0.isDescending == first.isDescending }.count
         guard matched > 0 else { return nil }
         isBackward = first.isDescending
         pins = scan.pins

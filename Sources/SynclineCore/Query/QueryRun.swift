@@ -171,7 +171,7 @@ final class QueryRun {
 
     /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
     func forEachMatch(
-        using columns: Set<String>, _ body: (borrowing VisitedRow) throws(StateError) -> Void
+        using columns: [String], _ body: (borrowing VisitedRow) throws(StateError) -> Void
     ) throws(StateError) {
         if let ids = try ids() {
             plan.access = .ids

@@ -1,6 +1,8 @@
 // A question about rows whose answer is not rows: how many they are, what they add up to, and what comes first or last,
 // for all matching rows together or for each group of them.
 
+import SynclineGround
+
 /// What is computed from the rows that match a filter.
 public struct RowAggregate: Hashable, Sendable {
     /// A value that is computed from several rows. Nulls are left out.
@@ -37,25 +39,34 @@ public struct RowAggregate: Hashable, Sendable {
     public var top: Int?
     /// How many rows are skipped before them.
     public var skip = 0
-    /// Rows with equal values in these columns are a group; without columns, all rows are one.
-    public var groups: [String]
+    /// Rows with equal values of these expressions are a group; without any, all rows are one.
+    public var groups: [FilterExpression]
     /// What is computed for each group.
     public var functions: [Function]
 
-    /// Creates an aggregate.
+    /// Creates an aggregate with groups by columns.
     public init(
         table: String, filter: FilterExpression? = nil, groups: [String] = [], functions: [Function] = [.count]
     ) {
         self.table = table
         self.filter = filter
-        self.groups = groups
+        self.table = table
+        self.filter = filter
+        self.groups = groups.map { .column($0) }
         self.functions = functions
+    }
+
+    /// The columns that it needs of a row that matches.
+    var columns: Set<ExactString> {
+        var columns = functions.compactMap(\.column).exact
+        for group in groups { group.forEachColumn { columns.insert(ExactString($0)) } }
+        return columns
     }
 }
 
 /// A group of rows, and what was computed from them.
 public struct RowGroup: Hashable, Sendable {
-    /// The values that the group's rows have in common, one for each column of the groups, spelled as in the row with the
+    /// The values that the group's rows have in common, one for each expression of the groups, spelled as in the row with the
     /// lowest id.
     public var key: [Value]
     /// What was computed, one value for each function.
@@ -86,8 +97,7 @@ extension StateReader {
         let aggregate = groups.aggregate
         if aggregate.hasWindow { return try addWindow(to: &groups) }
         let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
-        try run.forEachMatch(using: Set(aggregate.groups + aggregate.functions.compactMap(\.column))) {
-            row throws(StateError) in
+        try run.forEachMatch(using: aggregate.columns.map(\.text)) { row throws(StateError) in
             _ = try groups.change(row.sight, isAdded: true)
         }
         return run.plan

@@ -12,7 +12,8 @@ struct RowGroups {
     }
 
     let aggregate: RowAggregate
-    private var keys: [(column: RowColumn, type: ColumnType)]
+    private var keys: [GroupKey]
+    private let work: FilterWork
     /// The column of each function.
     private var columns: [(column: RowColumn, type: ColumnType)?]
     private var groups: [Group] = []
@@ -25,7 +26,8 @@ struct RowGroups {
 
     init(_ aggregate: RowAggregate, _ types: TableTypes) {
         self.aggregate = aggregate
-        keys = aggregate.groups.map { (RowColumn($0), types[$0]) }
+        keys = aggregate.groups.map { GroupKey($0, types) }
+        work = FilterWork(types)
         columns = aggregate.functions.map { $0.column.map { (RowColumn($0), types[$0]) } }
         // Without columns, there is one group even if there are no rows.
         if keys.isEmpty { addGroup([]) }
@@ -77,18 +79,54 @@ struct RowGroups {
     private mutating func readKey(of row: EncodedRowView) throws(MalformedBytes) {
         place.removeAll()
         values.removeAll()
-        for index in keys.indices {
-            guard let value = keys[index].column.encoded(row) else {
+        work.beginRow()
+        for index in keys.indices { try keys[index].read(row, work, &place, &values) }
+    }
+}
+
+/// An expression by whose values rows are grouped.
+private enum GroupKey {
+    case column(RowColumn, ColumnType)
+    case computed(FilterExpression)
+
+    init(_ expression: FilterExpression, _ types: TableTypes) {
+        if case .column(let path) = expression, path.count == 1 {
+            self = .column(RowColumn(path[0]), types[path[0]])
+        } else {
+            self = .computed(expression)
+        }
+    }
+
+    /// Appends the place of a row's value in the order of all values, and the value.
+    mutating func read(
+        _ row: EncodedRowView, _ work: FilterWork, _ place: inout ByteWriter, _ values: inout ByteWriter
+    ) throws(MalformedBytes) {
+        switch self {
+        case .column(var column, let type):
+            let value = column.encoded(row)
+            self = .column(column, type)
+            guard let value else {
                 place.append(SortTag.null)
                 values.append(ValueTag.null)
-                continue
+                return
             }
-            try place.append(sortOfEncoded: value, as: keys[index].type)
-            let bytes = try value.firstValue()
-            // Arrays and objects have no order, but differ.
-            if value.first == ValueTag.array || value.first == ValueTag.object { place.append(try bytes.meaning()) }
-            values.append(bytes)
+            try GroupKey.append(value, as: type, &place, &values)
+        case .computed(let expression):
+            let operand = expression.operand(in: row, work)
+            try operand.value.encoded.withBytes { value throws(MalformedBytes) in
+                try GroupKey.append(value, as: operand.type, &place, &values)
+            }
         }
+    }
+
+    private static func append(
+        _ value: Bytes, as type: ColumnType, _ place: inout ByteWriter, _ values: inout ByteWriter
+    ) throws(MalformedBytes) {
+        try place.append(sortOfEncoded: value, as: type)
+        let bytes = try value.firstValue()
+        // Arrays and objects have no order, but differ.
+        if value.first == ValueTag.array || value.first == ValueTag.object { place.append(try bytes.meaning()) }
+        values.append(bytes)
     }
 }
 

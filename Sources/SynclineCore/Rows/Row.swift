@@ -44,7 +44,7 @@ public struct Row: Sendable {
             if let newValue {
                 self = merged(with: Row([.init(name, newValue)]))
             } else if shape.place(of: name) != nil {
-                self = filter { $0.name != name }
+                self = filter { !$0.name.hasSameBytes(as: name) }
             }
         }
     }
@@ -184,7 +184,7 @@ package struct RowView {
 package struct RowBuilder {
     private var names: [String] = []
     private var values: [Value] = []
-    private var places: [String: Int] = [:]
+    private var places: [ExactString: Int] = [:]
 
     package init() {}
 
@@ -194,10 +194,10 @@ package struct RowBuilder {
 
     /// Sets a column; an existing one keeps its position.
     package mutating func set(_ name: String, _ value: Value) {
-        if let place = places[name] {
+        if let place = places[ExactString(name)] {
             values[place] = value
         } else {
-            places[name] = names.count
+            places[ExactString(name)] = names.count
             names.append(name)
             values.append(value)
         }

@@ -8,7 +8,7 @@ public final class RowShape: Hashable, Sendable {
     /// The names, without duplicates.
     public let names: [String]
     /// Their positions; nil for a few names, which are compared one after another in less time.
-    private let places: [String: Int]?
+    private let places: [ExactString: Int]?
     /// The position of the server's version, which is needed for every row.
     let versionPlace: Int?
     /// The names as encoded in the log and the state.
@@ -20,7 +20,7 @@ public final class RowShape: Hashable, Sendable {
         var writer = ByteWriter()
         for name in names { writer.append(text: name) }
         encodedNames = writer.bytes
-        places = names.count > 8 ? Dictionary(zip(names, names.indices)) { $1 } : nil
+        places = names.count > 8 ? Dictionary(zip(names.map(ExactString.init), names.indices)) { $1 } : nil
         versionPlace = names.firstIndex(of: "version")
     }
 
@@ -31,14 +31,14 @@ public final class RowShape: Hashable, Sendable {
         var reader = ByteReader(encodedNames)
         var names: [String] = []
         while !reader.isAtEnd { names.append(try reader.text()) }
-        guard Set(names).count == names.count else { throw MalformedBytes() }
+        guard names.exact.count == names.count else { throw MalformedBytes() }
         self.init(names)
     }
 
     /// Returns the position of a column, or nil if the row does not have it.
     public func place(of name: String) -> Int? {
-        guard let places else { return names.firstIndex(of: name) }
-        return places[name]
+        guard let places else { return names.firstIndex { $0.hasSameBytes(as: name) } }
+        return places[ExactString(name)]
     }
 
     public static func == (left: RowShape, right: RowShape) -> Bool {

@@ -1,7 +1,7 @@
 // The app's schema as the store has recorded it. It is in the log and in the state, so a process without a schema,
 // such as the tool, follows it too, and folding does not depend on the running process.
 
-import SynclineGround
+package import SynclineGround
 
 /// The schema as a store recorded it.
 public struct Declaration: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct Declaration: Hashable, Sendable {
 
     private struct LocalColumns: Hashable, Sendable {
         var table: String
-        var columns: Set<String>
+        var columns: Set<ExactString>
     }
 
     private struct Defaults: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct Declaration: Hashable, Sendable {
         self.isStrict = isStrict
         self.tables = tables
         local = tables.filter { !$0.localColumns.isEmpty }
-            .map { LocalColumns(table: $0.name, columns: Set($0.localColumns)) }
+            .map { LocalColumns(table: $0.name, columns: $0.localColumns.exact) }
         defaults = tables.compactMap { table in
             let members = table.columns.compactMap { column in
                 column.defaultValue.map { Value.Member(column.name, $0) }
@@ -45,7 +45,7 @@ public struct Declaration: Hashable, Sendable {
     static let none = Declaration(version: 0, isStrict: false, tables: [])
 
     /// Returns a table's columns that never leave the device, or nil if it has none.
-    package func localColumns(of table: String) -> Set<String>? {
+    package func localColumns(of table: String) -> Set<ExactString>? {
         if local.isEmpty { return nil }
         return local.first { $0.table.isSpelled(as: table) }?.columns
     }
@@ -93,13 +93,13 @@ extension Declaration {
             var table = table
             switch step {
             case .renameColumn(_, let from, let to):
-                table.localColumns = table.localColumns.map { $0 == from ? to : $0 }
-                for index in table.columns.indices where table.columns[index].name == from {
+                table.localColumns = table.localColumns.map { $0.hasSameBytes(as: from) ? to : $0 }
+                for index in table.columns.indices where table.columns[index].name.hasSameBytes(as: from) {
                     table.columns[index].name = to
                 }
             case .dropColumn(_, let column):
-                table.localColumns.removeAll { $0 == column }
-                table.columns.removeAll { $0.name == column }
+                table.localColumns.removeAll { $0.hasSameBytes(as: column) }
+                table.columns.removeAll { $0.name.hasSameBytes(as: column) }
             case .changeValues, .setType: break
             case .dropTable: return nil
             }
@@ -121,7 +121,7 @@ extension Declaration {
     }
 
     /// Returns each table's local columns that are not local in another declaration.
-    func localColumns(missingIn other: Declaration) -> [(table: String, columns: Set<String>)] {
+    func localColumns(missingIn other: Declaration) -> [(table: String, columns: Set<ExactString>)] {
         local.compactMap { own in
             let missing = own.columns.subtracting(other.localColumns(of: own.table) ?? [])
             return missing.isEmpty ? nil : (own.table, missing)

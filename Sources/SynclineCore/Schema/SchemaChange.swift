@@ -1,6 +1,8 @@
 // Decides what opening a store with a schema requires: nothing, an event, or a refusal. Stores nothing, so a refused
 // schema leaves the store unchanged.
 
+import SynclineGround
+
 package struct SchemaChange: Sendable {
     /// The new declaration of the store.
     package var declaration: Declaration
@@ -55,7 +57,7 @@ package struct SchemaChange: Sendable {
         let plain = steps.compactMap(\.plain)
         let followed = plain.reduce(recorded ?? .none) { $0.following($1) }
         if let lost = followed.localColumns(missingIn: declaration).first {
-            let columns = lost.columns.sorted().joined(separator: ", ")
+            let columns = lost.columns.sorted().map(\.text).joined(separator: ", ")
             throw SyncError(
                 .invalidConfiguration, "\(columns) of \(lost.table) would no longer be local",
                 hint: "Declare it as before, or drop it in a migration; its values were never meant to be sent.")
@@ -97,15 +99,15 @@ package struct SchemaChange: Sendable {
                 var names = entry.columns
                 for step in steps {
                     switch step {
-                    case .dropColumn(_, let column): names.remove(column)
+                    case .dropColumn(_, let column): names.remove(ExactString(column))
                     case .renameColumn(_, let from, let to):
-                        guard names.remove(from) != nil else { continue }
-                        if !names.insert(to).inserted { refusal = SchemaChange.clash(table, id, from, to) }
+                        guard names.remove(ExactString(from)) != nil else { continue }
+                        if !names.insert(ExactString(to)).inserted { refusal = SchemaChange.clash(table, id, from, to) }
                     case .changeValues, .setType: break
                     case .dropTable: names = []
                     }
                 }
-                if let after, let name = names.sorted().first(where: { after.owner(of: $0) != nil }) {
+                if let after, let name = names.sorted().map(\.text).first(where: { after.owner(of: $0) != nil }) {
                     refusal = SchemaChange.taken(table, id, name, by: after.owner(of: name) ?? "")
                 }
                 if before != after, let frozen = entry.pending?.frozen, frozen.status == .inFlight,
@@ -161,7 +163,7 @@ extension FrozenOperation {
 
 extension RowEntry {
     /// The names of all columns kept of it.
-    fileprivate var columns: Set<String> {
-        Set([base, pending?.overlay, local].flatMap { $0?.columns ?? [] })
+    fileprivate var columns: Set<ExactString> {
+        [base, pending?.overlay, local].flatMap { $0?.columns ?? [] }.exact
     }
 }

@@ -1,6 +1,8 @@
 // The steps of a migration as the log records them, with all that folding needs. The results of a transform are
 // computed before the event is written.
 
+import SynclineGround
+
 /// A recorded step of a migration.
 package enum SchemaStep: Hashable, Sendable {
     case renameColumn(table: String, from: String, to: String)
@@ -77,15 +79,15 @@ extension [SchemaStep] {
     fileprivate func values(
         of table: String, _ column: String, _ reader: StateReader
     ) throws(SyncError) -> [Value] {
-        var names: Set<String> = [column]
+        var names: Set<ExactString> = [ExactString(column)]
         var changes: [[Value: Value]] = []
         for step in reversed() where step.table.isSpelled(as: table) {
             switch step {
             case .renameColumn(_, let from, let to):
-                names.remove(from)
+                names.remove(ExactString(from))
                 // Rows that had the new name before keep it.
-                if names.contains(to) { names.insert(from) }
-            case .dropColumn(_, let column): names.remove(column)
+                if names.contains(to) { names.insert(ExactString(from)) }
+            case .dropColumn(_, let column): names.remove(ExactString(column))
             case .changeValues(_, let column, let made): if names.contains(column) { changes.append(made.byOldValue) }
             case .setType: break
             case .dropTable: return []
@@ -101,11 +103,11 @@ extension [SchemaStep] {
 extension StateReader {
     /// Returns every value of some columns of a table: in the server's rows, in pending changes and conflicts, and
     /// in local columns.
-    fileprivate func values(of table: String, _ columns: Set<String>) throws(StateError) -> Set<Value> {
+    fileprivate func values(of table: String, _ columns: Set<ExactString>) throws(StateError) -> Set<Value> {
         var values: Set<Value> = []
         func take(_ rows: Row?...) {
             for row in rows.compactMap(\.self) {
-                for name in columns { if let value = row[name] { values.insert(value) } }
+                for name in columns { if let value = row[name.text] { values.insert(value) } }
             }
         }
         try forEachEntry(of: table) { _, entry throws(StateError) in

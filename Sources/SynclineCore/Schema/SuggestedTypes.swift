@@ -1,5 +1,7 @@
 // Types for the columns of a table, proposed from the values that its rows have.
 
+package import SynclineGround
+
 /// The types that all values of a column fit.
 private struct TypeCandidates {
     private var types: [ColumnType] = [.boolean, .integer, .decimal, .number, .uuid, .date, .string, .json]
@@ -34,29 +36,29 @@ extension StateReader {
     /// Returns a type for each column without one whose values all fit one.
     package func suggestedTypes(of table: String) throws(StateError) -> [TypedColumn] {
         let known = try types(of: table)
-        var candidates: [String: TypeCandidates] = [:]
+        var candidates: [ExactString: TypeCandidates] = [:]
         for form in RowKey.forms {
             try forEachRow(of: table, form: form) { row throws(StateError) in
                 for member in row.row.members where known[member.name] == .any {
-                    candidates[member.name, default: TypeCandidates()].take(member.value)
+                    candidates[ExactString(member.name), default: TypeCandidates()].take(member.value)
                 }
                 return true
             }
         }
         return candidates.sorted { $0.key < $1.key }.compactMap { name, found in
-            found.type.map { TypedColumn(name, $0) }
+            found.type.map { TypedColumn(name.text, $0) }
         }
     }
 
     /// How many values of each typed column of a table do not fit.
-    package func unfitValues(of table: String) throws(StateError) -> [String: Int] {
+    package func unfitValues(of table: String) throws(StateError) -> [ExactString: Int] {
         let typed = try types(of: table).columns.filter { !$0.type.isPlain }
         if typed.isEmpty { return [:] }
-        var counts: [String: Int] = [:]
+        var counts: [ExactString: Int] = [:]
         for form in RowKey.forms {
             try forEachRow(of: table, form: form) { row throws(StateError) in
                 for column in typed where !column.type.fits(row.value(ofColumn: column.name)) {
-                    counts[column.name, default: 0] += 1
+                    counts[ExactString(column.name), default: 0] += 1
                 }
                 return true
             }

@@ -1,6 +1,8 @@
 // An app's schema: its tables, the columns that never leave the device, and how data stored by an older version of
 // the app is migrated. Tables and columns need no declaration; a schema adds to them.
 
+import SynclineGround
+
 /// The declared tables of one version of an app.
 public struct SyncSchema: Sendable {
     /// The version, which the app increases with each migration, from 1. A store that was opened with a newer
@@ -126,7 +128,7 @@ extension SyncSchema {
                 if !isStrict { tables.append(TableSchema(table, columns: [ColumnSchema(column, default: value)])) }
                 continue
             }
-            if let known = tables[place].columns.firstIndex(where: { $0.name == column }) {
+            if let known = tables[place].columns.firstIndex(where: { $0.name.hasSameBytes(as: column) }) {
                 let declared = tables[place].columns[known].defaultValue
                 tables[place].columns[known].defaultValue = declared ?? value
             } else {
@@ -156,13 +158,14 @@ extension SyncSchema {
             let isHere = { (table: String) in table.isSpelled(as: step.table) }
             switch step {
             case .addColumn(let table, let column, let value):
-                added.removeAll { isHere($0.table) && $0.column == column }
+                added.removeAll { isHere($0.table) && $0.column.hasSameBytes(as: column) }
                 added.append((table, column, value))
             case .renameColumn(_, let from, let to):
-                for index in added.indices where isHere(added[index].table) && added[index].column == from {
+                for index in added.indices
+                where isHere(added[index].table) && added[index].column.hasSameBytes(as: from) {
                     added[index].column = to
                 }
-            case .dropColumn(_, let column): added.removeAll { isHere($0.table) && $0.column == column }
+            case .dropColumn(_, let column): added.removeAll { isHere($0.table) && $0.column.hasSameBytes(as: column) }
             case .dropTable: added.removeAll { isHere($0.table) }
             case .transform, .setType: break
             }
@@ -185,10 +188,10 @@ extension SyncSchema {
             guard names.insert(Array(table.name.utf8)).inserted else {
                 throw SyncError(.invalidConfiguration, "the schema declares the table \"\(table.name)\" twice")
             }
-            var columns: Set<String> = []
+            var columns: Set<ExactString> = []
             for column in table.localColumns {
                 try SyncSchema.check(column: column, of: table.name)
-                guard columns.insert(column).inserted else {
+                guard columns.insert(ExactString(column)).inserted else {
                     throw SyncError(
                         .invalidConfiguration, "the schema declares the column \"\(table.name).\(column)\" twice")
                 }
@@ -245,7 +248,7 @@ extension Migration.Step {
         case .renameColumn(let table, let from, let to):
             try SyncSchema.check(column: from, of: table)
             try SyncSchema.check(column: to, of: table)
-            guard from != to else {
+            guard !from.hasSameBytes(as: to) else {
                 throw SyncError(.invalidConfiguration, "a migration renames \"\(table).\(from)\" to itself")
             }
         case .dropColumn(let table, let column), .transform(let table, let column, _),
@@ -261,8 +264,8 @@ extension Migration.Step {
 
 extension TableSchema {
     fileprivate func checkColumns() throws(SyncError) {
-        var names: Set<String> = []
-        var serverNames: Set<String> = []
+        var names: Set<ExactString> = []
+        var serverNames: Set<ExactString> = []
         for column in columns {
             try SyncSchema.check(column: column.name, of: name)
             try SyncSchema.check(column: column.serverName, of: name)
@@ -274,16 +277,16 @@ extension TableSchema {
                         hint: "Use \(column.type.wanted).")
                 }
             }
-            guard names.insert(column.name).inserted else {
+            guard names.insert(ExactString(column.name)).inserted else {
                 throw SyncError(
                     .invalidConfiguration, "the schema declares the column \"\(name).\(column.name)\" twice")
             }
-            guard serverNames.insert(column.serverName).inserted else {
+            guard serverNames.insert(ExactString(column.serverName)).inserted else {
                 throw SyncError(
                     .invalidConfiguration,
                     "two columns of \(name) have the name \"\(column.serverName)\" on the server")
             }
-            if column.serverName != column.name, localColumns.contains(column.name) {
+            if !column.serverName.hasSameBytes(as: column.name), localColumns.containsExactly(column.name) {
                 throw SyncError(
                     .invalidConfiguration,
                     "\(name).\(column.name) never leaves the device, and has no name on the server")

@@ -1,22 +1,24 @@
 // The server's names of a table's columns, if they differ. Rows, filters and orders are translated between the store
 // and the wire, and nowhere else.
 
+import SynclineGround
+
 /// The columns of a table that have other names on the server.
 package struct WireNames: Hashable, Sendable {
     /// Server names by store names.
-    private let onServer: [String: String]
+    private let onServer: [ExactString: String]
     /// Store names by server names.
-    private let inStore: [String: String]
+    private let inStore: [ExactString: String]
     /// Names that no column of the store may have, because on the server they belong to other columns.
-    private let taken: Set<String>
+    private let taken: Set<ExactString>
 
     /// Nil if all columns have the same name on both sides.
     init?(_ table: TableSchema) {
-        let renamed = table.columns.filter { $0.serverName != $0.name }
+        let renamed = table.columns.filter { !$0.serverName.hasSameBytes(as: $0.name) }
         if renamed.isEmpty { return nil }
-        onServer = Dictionary(renamed.map { ($0.name, $0.serverName) }) { first, _ in first }
-        inStore = Dictionary(renamed.map { ($0.serverName, $0.name) }) { first, _ in first }
-        taken = Set(inStore.keys).subtracting(onServer.keys).subtracting(table.localColumns)
+        onServer = Dictionary(renamed.map { (ExactString($0.name), $0.serverName) }) { first, _ in first }
+        inStore = Dictionary(renamed.map { (ExactString($0.serverName), $0.name) }) { first, _ in first }
+        taken = Set(inStore.keys).subtracting(onServer.keys).subtracting(table.localColumns.exact)
     }
 
     /// Returns the name on the server.
@@ -55,14 +57,14 @@ extension Row {
     func renamingColumns(_ name: (String) -> String?) -> Row {
         let names = shape.names.map(name)
         let known = names.compactMap(\.self)
-        if known == shape.names { return self }
-        if known.count == names.count, Set(known).count == known.count {
+        if known.count == names.count, zip(known, shape.names).allSatisfy({ $0.hasSameBytes(as: $1) }) { return self }
+        if known.count == names.count, known.exact.count == known.count {
             return Row(shape: RowShape(known), bytes: bytes)
         }
         var builder = RowBuilder()
-        var seen: Set<String> = []
+        var seen: Set<ExactString> = []
         for (name, member) in zip(names, members) {
-            if let name, seen.insert(name).inserted { builder.set(name, member.value) }
+            if let name, seen.insert(ExactString(name)).inserted { builder.set(name, member.value) }
         }
         return builder.row
     }

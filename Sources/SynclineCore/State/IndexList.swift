@@ -36,8 +36,9 @@ package struct TableIndex: Hashable, Sendable {
 
     /// The same index without a column that it includes; nil if it is sorted by that column.
     func without(_ column: String) -> TableIndex? {
-        if columns.contains(column) { return nil }
-        return TableIndex(columns: columns, including: including.filter { $0 != column }, number: number)
+        if columns.containsExactly(column) { return nil }
+        return TableIndex(
+            columns: columns, including: including.filter { !$0.hasSameBytes(as: column) }, number: number)
     }
 
     /// The type of a column that it is sorted by.

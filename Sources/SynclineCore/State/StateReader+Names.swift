@@ -1,6 +1,6 @@
 // The known names of tables and rows, for suggestions about misspelt ones.
 
-import SynclineGround
+package import SynclineGround
 
 extension StateReader {
     /// The tables that have rows, cursors or a declaration, sorted.
@@ -11,11 +11,11 @@ extension StateReader {
     }
 
     /// The names of all columns that rows ever had or tables declare, and those that every row may have.
-    package func knownColumns() throws(StateError) -> Set<String> {
+    package func knownColumns() throws(StateError) -> Set<ExactString> {
         let declared = try declaration?.tables.flatMap { $0.columns.map(\.name) + $0.localColumns } ?? []
         let types = try types
         let typed = types.names.flatMap { types[$0].columns.map(\.name) }
-        return Set(shapes.all.flatMap(\.names) + declared + typed + ["id"]).union(Item.systemColumns)
+        return (shapes.all.flatMap(\.names) + declared + typed + ["id"] + Item.systemColumns).exact
     }
 
     /// The ids of a table's first rows, including rows that are hidden from the app.

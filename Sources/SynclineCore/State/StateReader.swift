@@ -107,15 +107,15 @@ package final class StateReader: Sendable {
 
     /// The columns of the rows of a table, sorted.
     package func columns(of table: String) throws(StateError) -> [String] {
-        var names: Set<String> = []
+        var names: Set<ExactString> = []
         var shapes: Set<ObjectIdentifier> = []
         try forEachEntry(of: table) { _, entry throws(StateError) in
             for row in [entry.base, entry.pending?.overlay, entry.local] {
                 guard let row, shapes.insert(ObjectIdentifier(row.shape)).inserted else { continue }
-                names.formUnion(row.columns)
+                names.formUnion(row.columns.exact)
             }
         }
-        return names.sorted()
+        return names.sorted().map(\.text)
     }
 
     // MARK: Outbox
@@ -132,6 +132,33 @@ package final class StateReader: Sendable {
             return true
         }
         return positions
+    }
+
+    /// The last positions of a transaction's changes in the outbox that are before an index, the last one first.
+    func changes(of event: UInt64, before index: UInt32, limit: Int) throws(StateError) -> [Position] {
+        var positions: [Position] = []
+        let ends = [0, index].map { place in
+            var key = ByteWriter()
+            key.append(journalKey: Position(event: event, index: place))
+            return key.bytes
+        }
+        try snapshot.forEachBackward(from: ends[0], before: ends[1]) { key, _ throws(StateError) in
+            positions.append(try Position(journalKey: key))
+            return positions.count < limit
+        }
+        return positions
+    }
+
+    /// How many of a transaction's changes are in the outbox.
+    package func changeCount(of event: UInt64) throws(StateError) -> Int {
+        var (count, prefix) = (0, ByteWriter())
+        prefix.append(Keyspace.journal)
+        prefix.append(ordered: event)
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+            if try Position(journalKey: key).index != .max { count += 1 }
+            return true
+        }
+        return count
     }
 
     /// The rows that a transaction's changes in the outbox concern, each once.

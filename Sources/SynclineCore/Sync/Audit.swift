@@ -19,7 +19,7 @@ package struct Audit {
         let found = ignoresCase ? Set(found.map { key($0.text) }) : found
         let claims = try Claims(reader, besides: query)
         let (filter, types) = (try reader.asServerDivides(query.filter), try reader.types(of: query.table))
-        let uuids = (query.filter?.columns ?? []).filter { types[$0] == .uuid }
+        let uuids = (query.filter?.columns ?? []).map(\.text).filter { types[$0] == .uuid }
         try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(key(id)) else { return }
             guard base.matches(filter, id: id, types) else { return }

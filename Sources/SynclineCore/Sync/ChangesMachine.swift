@@ -17,6 +17,8 @@ package struct ChangesMachine: PullReading {
     private var since: String
     private var size: PageSize
     private var restarts = 0
+    /// Why the next change can't be received, even alone. Then only its id, its version and its times are requested.
+    private var outlineReason: String?
     private var isFinished = false
 
     /// How often it starts again before it stops.
@@ -40,6 +42,7 @@ package struct ChangesMachine: PullReading {
             table: query.table, since: since, filter: query.asked, top: size.rows)
         // With a filter, not all non-matching rows are reported.
         request.counts = total == nil && query.asked == nil
+        if outlineReason != nil { request.select = ServerRow.outlineColumns }
         return gate.ask(.changes(request))
     }
 
@@ -59,11 +62,24 @@ package struct ChangesMachine: PullReading {
             return ask()
         }
         if let action = gate.pass(reply) { return action }
-        // The cursor after a change is in the answer, so the pull can't continue without it.
-        if reply.isTooLarge { return size.shrink(from: size.rows) ? ask() : fail(reply.tooLarge) }
-        size.grow()
-        guard case .changes(let changes) = reply.content else { return fail(reply.content.isNoList) }
+        if reply.isTooLarge { return narrow(reply) }
+        guard case .changes(var changes) = reply.content else { return fail(reply.content.isNoList) }
+        if let outlineReason {
+            changes.rows = changes.rows.map { $0.outline(outlineReason) }
+            self.outlineReason = nil
+        } else {
+            size.grow()
+        }
         return take(changes)
+    }
+
+    /// Asks for fewer changes, and then, of a row that is too large alone, for what is needed to list it. The cursor after
+    /// a change is in the answer, so the pull can't continue without one.
+    private mutating func narrow(_ reply: ServerReply) -> ListAction {
+        if size.shrink(from: size.rows) { return ask() }
+        guard outlineReason == nil, case .unreadable(let reason) = reply.content else { return fail(reply.tooLarge) }
+        outlineReason = reason
+        return ask()
     }
 
     private mutating func take(_ changes: ServerChanges) -> ListAction {

@@ -78,7 +78,7 @@ package struct PullMachine: PullReading {
         var request = ListRequest(table: query.table)
         request.top = wanted
         request.skip = passed
-        if outlineReason != nil { request.select = ["id", "updatedAt", "version", "deleted"] }
+        if outlineReason != nil { request.select = ServerRow.outlineColumns }
         switch place {
         case .window(let start):
             request.filter = .both(query.asked, start.map { .updatedAt(.greaterOrEqual, $0) })
@@ -272,9 +272,12 @@ package struct PullMachine: PullReading {
 }
 
 extension ServerRow {
-    /// Returns a row of which only the id and the times were requested, because it is too large.
-    fileprivate func outline(_ reason: String) -> ServerRow {
-        if isDeleted { return self }
+    /// The columns of which an outline consists.
+    static let outlineColumns = ["id", "updatedAt", "version", "deleted"]
+
+    /// Returns a row of which only these columns were requested, because it is too large.
+    func outline(_ reason: String) -> ServerRow {
+        if isDeleted || hasLeft { return self }
         var row = ServerRow(id: id, columns: .empty, isDeleted: false, moment: moment)
         row.fault = RowFault(reason, place: 1, digest: fault?.digest ?? 0)
         return row

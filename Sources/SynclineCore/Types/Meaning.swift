@@ -117,7 +117,7 @@ extension Value {
     }
 
     /// The instant of a date, or of a string that is one.
-    fileprivate var instant: Timestamp.Instant? {
+    var instant: Timestamp.Instant? {
         switch self {
         case .date(let date): date.instant
         case .string(let text): Timestamp(text)?.instant

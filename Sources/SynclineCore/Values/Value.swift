@@ -1,8 +1,10 @@
 // The value of a column. Values are kept exactly: all digits of numbers, the original form of dates, and the order in
 // nested arrays and objects.
 
+import SynclineGround
+
 /// A value of a row.
-public enum Value: Hashable, Sendable {
+public enum Value: Sendable {
     /// No value.
     case null
     /// A Boolean.
@@ -26,7 +28,7 @@ public enum Value: Hashable, Sendable {
     case object([Member])
 
     /// One member of a nested object.
-    public struct Member: Hashable, Sendable {
+    public struct Member: Sendable {
         /// The member's name.
         public var name: String
         /// The member's value.
@@ -40,7 +42,7 @@ public enum Value: Hashable, Sendable {
     }
 
     /// Whether the value is null.
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
 extension Value {
@@ -53,7 +55,7 @@ extension Value {
 
 extension [Value.Member] {
     /// The value of a member. Of two with one name the last counts.
-    package subscript(member name: String) -> Value? { last { $0.name == name }?.value }
+    package subscript(member name: String) -> Value? { last { $0.name.hasSameBytes(as: name) }?.value }
 }
 
 extension Value {
@@ -105,7 +107,7 @@ extension Value {
         case (.object(let left), .object(let right)):
             return left.count == right.count
                 && zip(left.sorted(by: Value.precedes), right.sorted(by: Value.precedes)).allSatisfy {
-                    $0.name == $1.name && $0.value.isSame(as: $1.value)
+                    $0.name.hasSameBytes(as: $1.name) && $0.value.isSame(as: $1.value)
                 }
         default: return false
         }

@@ -33,7 +33,7 @@ extension SyncError {
 final class FileConnection {
     let path: String
     private let handle: OpaquePointer
-    private(set) var statements: [String: OpaquePointer] = [:]
+    private(set) var statements: [ExactString: OpaquePointer] = [:]
 
     /// Opens a file, or a database in memory if the path is empty.
     convenience init(_ path: String) throws(FileFailure) {

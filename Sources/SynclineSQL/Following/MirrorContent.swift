@@ -34,7 +34,7 @@ private final class MirrorWriter: FileWriter {
     /// Nil until they are read from the file.
     private var known: [ExactString: Table]?
     /// The names of its tables in SQL, in lower case.
-    private var taken: Set<String> = []
+    private var taken: Set<ExactString> = []
     private static let reserved = ["syncline_stamp", "syncline_columns"]
     private static let indexPrefix = "syncline_index "
 
@@ -47,13 +47,13 @@ private final class MirrorWriter: FileWriter {
     func recreate() throws(FileFailure) {
         try file.run(
             """
-            CREATE TABLE IF NOT EXISTS syncline_columns \
-            ("table" TEXT, "column" TEXT, sql_table TEXT, sql_column TEXT, PRIMARY KEY ("table", "column"))
+            CREATE TABLE IF NOT EXISTS syncline_columns ("table" TEXT, "column" TEXT, sql_table TEXT, sql_column TEXT, \
+            type TEXT, PRIMARY KEY ("table", "column"))
             """)
         for table in try tables().values { try file.run("DROP TABLE IF EXISTS \(SQLName.quoted(table.name))") }
         try file.run("DELETE FROM syncline_columns")
         known = [:]
-        taken = Set(MirrorWriter.reserved)
+        taken = MirrorWriter.reserved.exact
     }
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
@@ -96,7 +96,7 @@ private final class MirrorWriter: FileWriter {
             for column in names { _ = try name(of: column, in: stored, &target) }
             known?[ExactString(stored)] = target
         }
-        var wanted: [String: String] = [:]
+        var wanted: [ExactString: String] = [:]
         for (stored, table) in try tables() {
             let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored.text) }
             for index in indexes {
@@ -116,11 +116,11 @@ private final class MirrorWriter: FileWriter {
                 nil
             }
         }
-        for name in found where wanted.removeValue(forKey: name) == nil {
+        for name in found where wanted.removeValue(forKey: ExactString(name)) == nil {
             try file.run("DROP INDEX \(SQLName.quoted(name))")
         }
         for (name, columns) in wanted.sorted(by: { $0.key < $1.key }) {
-            try file.run("CREATE INDEX \(SQLName.quoted(name)) ON \(columns)")
+            try file.run("CREATE INDEX \(SQLName.quoted(name.text)) ON \(columns)")
         }
     }
 
@@ -142,7 +142,7 @@ private final class MirrorWriter: FileWriter {
             tables[ExactString(table), default: Table(name: name)].columns[ExactString(column)] = .some(columnName)
         }
         known = tables
-        taken = Set(MirrorWriter.reserved + tables.values.map { $0.name.lowercased() })
+        taken = (MirrorWriter.reserved + tables.values.map { $0.name.lowercased() }).exact
         return tables
     }
 
@@ -151,7 +151,7 @@ private final class MirrorWriter: FileWriter {
     private func table(_ stored: String, with first: some Sequence<String>) throws(FileFailure) -> Table {
         if let table = try tables()[ExactString(stored)] { return table }
         let name = SQLName.table(stored, besides: taken)
-        taken.insert(name.lowercased())
+        taken.insert(ExactString(name.lowercased()))
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
         let columns = Array(first.filter { !$0.hasSameBytes(as: "id") }.prefix(SQLName.columnLimit - 1))
         let names = SQLName.unambiguous(columns, besides: ["id"])
@@ -188,7 +188,10 @@ private final class MirrorWriter: FileWriter {
 
     private func keep(_ table: String, _ column: String, _ name: String, _ columnName: String?) throws(FileFailure) {
         try file.run(
-            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?)",
-            [.string(table), .string(column), .string(name), columnName.map(Value.string) ?? .null])
+            "INSERT INTO syncline_columns VALUES (?, ?, ?, ?, ?)",
+            [
+                .string(table), .string(column), .string(name), columnName.map(Value.string) ?? .null,
+                .string(types[table][column].rawValue),
+            ])
     }
 }

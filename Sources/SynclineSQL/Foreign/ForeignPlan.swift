@@ -26,7 +26,7 @@ struct ForeignPlan {
 
     private let ignoresCase: Bool
     /// The local columns of each table.
-    private let localColumns: [String: Set<String>]
+    private let localColumns: [String: Set<ExactString>]
     private var pending: [Pending] = []
     private var places: [ExactString: [ExactString: Int]] = [:]
     private var known: Set<ExactString> = []
@@ -35,7 +35,7 @@ struct ForeignPlan {
     private var localChanges: [LocalChange] = []
     private(set) var left: [ForeignReport.Left]
 
-    init(_ queue: FoundQueue, ignoresCase: Bool, localColumns: [String: Set<String>] = [:]) {
+    init(_ queue: FoundQueue, ignoresCase: Bool, localColumns: [String: Set<ExactString>] = [:]) {
         self.ignoresCase = ignoresCase
         self.localColumns = localColumns
         left = queue.left

@@ -155,10 +155,10 @@ extension ForeignStore {
 
 extension SyncConfiguration {
     /// The columns of each table that never leave the device.
-    fileprivate var localColumns: [String: Set<String>] {
-        var columns: [String: Set<String>] = [:]
+    fileprivate var localColumns: [String: Set<ExactString>] {
+        var columns: [String: Set<ExactString>] = [:]
         for table in schema?.tables ?? [] where !table.localColumns.isEmpty {
-            columns[table.name, default: []].formUnion(table.localColumns)
+            columns[table.name, default: []].formUnion(table.localColumns.exact)
         }
         return columns
     }

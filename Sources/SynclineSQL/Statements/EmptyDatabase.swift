@@ -92,7 +92,9 @@ final class EmptyDatabase: @unchecked Sendable {
     }
 
     /// SQLite ignores the case of letters in names.
-    func offers(_ name: String) -> Bool { offered.contains { $0.name.lowercased() == name.lowercased() } }
+    func offers(_ name: String) -> Bool {
+        offered.contains { $0.name.lowercased().hasSameBytes(as: name.lowercased()) }
+    }
 }
 
 /// Keeps databases for the next statements of a store, because to open one takes longer than a small statement.

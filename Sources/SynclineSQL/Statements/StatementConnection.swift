@@ -3,6 +3,7 @@
 import CSQLite
 import Syncline
 import SynclineCore
+import SynclineGround
 
 final class StatementConnection {
     private let database: EmptyDatabase
@@ -79,7 +80,7 @@ final class StatementConnection {
     }
 
     /// The tables of the store that were used.
-    var storedTables: [String] { catalog.used.keys.compactMap { catalog.stored($0) } }
+    var storedTables: [String] { catalog.used.keys.compactMap { catalog.stored($0.text) } }
 
     /// Prepares a statement, which must only read. The caller finalizes it.
     func prepare(_ text: String) throws(SyncError) -> OpaquePointer {

@@ -1,4 +1,4 @@
-// The tables about the store itself: its tables, pending operations, conflicts, cursors and events.
+// The tables about the store itself: its tables and their columns, pending operations, conflicts, cursors and events.
 
 import Syncline
 import SynclineCore
@@ -7,6 +7,7 @@ import SynclineWire
 /// A table about the store.
 enum SystemTable: String, CaseIterable {
     case tables = "syncline_tables"
+    case columns = "syncline_columns"
     case outbox = "syncline_outbox"
     case conflicts = "syncline_conflicts"
     case cursors = "syncline_cursors"
@@ -20,6 +21,11 @@ enum SystemTable: String, CaseIterable {
             ListTable(columns: ["name", "in_store", "columns", "rows"]) {
                 [tables = catalog.storeTables, source = catalog.source] () throws(StateError) in
                 try SystemTable.rows(of: tables, source)
+            }
+        case .columns:
+            ListTable(columns: ["table", "column", "in_store", "type"]) {
+                [tables = catalog.storeTables, source = catalog.source] () throws(StateError) in
+                try SystemTable.columns(of: tables, source)
             }
         case .outbox:
             ListTable(columns: ["table", "id", "operation", "state", "maybe_sent", "first_event", "last_event"]) {
@@ -55,6 +61,20 @@ enum SystemTable: String, CaseIterable {
                 .integer(Int64(facts.outline.count)),
             ]
         }
+    }
+
+    private static func columns(
+        of tables: [(name: String, stored: String)], _ source: SQLSource
+    ) throws(StateError) -> [[Value]] {
+        var rows: [[Value]] = []
+        for (name, stored) in tables {
+            let facts = try source.facts(of: stored)
+            let types = [ColumnType.string] + facts.types
+            for ((column, inStore), type) in zip(zip(facts.columns, ["id"] + facts.stored), types) {
+                rows.append([.string(name), .string(column), .string(inStore), .string(type.rawValue)])
+            }
+        }
+        return rows
     }
 
     private static func row(_ operation: PlannedOperation) -> [Value] {

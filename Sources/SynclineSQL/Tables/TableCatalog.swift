@@ -2,20 +2,21 @@
 
 import Syncline
 import SynclineCore
+import SynclineGround
 
 final class TableCatalog {
     let source: SQLSource
     /// The store's tables, by their names in SQL.
     let storeTables: [(name: String, stored: String)]
     /// The same, by their names in SQL in lower case.
-    private let stored: [String: String]
+    private let stored: [ExactString: String]
     /// The tables that statements used, by their names in SQL in lower case.
-    private(set) var used: [String: VirtualTable] = [:]
+    private(set) var used: [ExactString: VirtualTable] = [:]
 
     init(_ source: SQLSource) throws(SyncError) {
         self.source = source
         storeTables = try mapErrors(source.tables)
-        stored = Dictionary(storeTables.map { ($0.name.lowercased(), $0.stored) }) { first, _ in first }
+        stored = Dictionary(storeTables.map { (ExactString($0.name.lowercased()), $0.stored) }) { first, _ in first }
     }
 
     /// All names, in SQL.
@@ -76,7 +77,7 @@ final class TableCatalog {
                 "the column \"\(bare)\" is not one of the first \(SQLName.columnLimit - 1) of \"\(wide.name)\"",
                 hint: "SQLite has no room for more. A query or an export shows all columns.")
         }
-        let near = Suggestion.nearest(to: bare, in: Set(used.values.flatMap(\.columns)).sorted())
+        let near = Suggestion.nearest(to: bare, in: used.values.flatMap(\.columns).exact.sorted().map(\.text))
         return SyncError(
             .invalidQuery, "there is no column \"\(column)\"",
             hint: near.map { "Did you mean \"\($0)\"?" } ?? "Strings are in single quotes.")

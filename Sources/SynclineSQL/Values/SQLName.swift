@@ -24,7 +24,7 @@ package enum SQLName {
 
     /// What one more table is called in SQL.
     /// - Parameter taken: The names of the others, in lower case.
-    static func table(_ stored: String, besides taken: Set<String>) -> String {
+    static func table(_ stored: String, besides taken: Set<ExactString>) -> String {
         var name = isReserved(stored) ? "_" + stored : stored
         while taken.contains(name.lowercased()) { name += "_" }
         return name
@@ -35,10 +35,10 @@ package enum SQLName {
 
     /// The names, with underscores added to those that are taken already or that differ from an earlier one only in case.
     package static func unambiguous(_ names: [String], besides taken: some Sequence<String>) -> [String] {
-        var known = Set(taken.map { $0.lowercased() })
+        var known = taken.map { $0.lowercased() }.exact
         return names.map { name in
             var name = name
-            while !known.insert(name.lowercased()).inserted { name += "_" }
+            while !known.insert(ExactString(name.lowercased())).inserted { name += "_" }
             return name
         }
     }

@@ -2,6 +2,7 @@
 
 import Syncline
 public import SynclineCore
+import SynclineGround
 
 /// A row that a statement returned.
 public struct SQLRow: Hashable, Sendable {
@@ -25,7 +26,7 @@ public struct SQLRow: Hashable, Sendable {
 
     /// The value of the column with a name, or nil if there is none.
     public subscript(name: String) -> Value? {
-        columns.firstIndex(of: name).map { self[$0] }
+        columns.firstIndex { $0.hasSameBytes(as: name) }.map { self[$0] }
     }
 
     public static func == (left: SQLRow, right: SQLRow) -> Bool {

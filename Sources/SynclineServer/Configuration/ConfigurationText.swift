@@ -1,6 +1,7 @@
 // The effective configuration as JSON that could start a server again; without keys.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension ServerConfiguration {
@@ -84,7 +85,7 @@ extension TableDefinition {
         if source != name { members.append(.init("source", .string(source))) }
         if !map.isEmpty {
             let names = map.sorted { $0.key < $1.key }
-            members.append(.init("map", .object(names.map { .init($0.key, .string($0.value)) })))
+            members.append(.init("map", .object(names.map { .init($0.key.text, .string($0.value)) })))
         }
         return .object(members)
     }

@@ -2,6 +2,7 @@
 // `todoitem:softDelete,columns=text/string+complete/boolean`.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension TableDefinition {
@@ -48,7 +49,7 @@ extension TableDefinition {
             else {
                 throw StartFailure("\(place).\(member.name) must be one of \(known.joined(separator: ", "))")
             }
-            if columns.contains(where: { $0.name.lowercased() == member.name.lowercased() }) {
+            if columns.contains(where: { $0.name.lowercased().hasSameBytes(as: member.name.lowercased()) }) {
                 throw StartFailure("\(place) has two columns named \(member.name)")
             }
             columns.append(Column(member.name, type))
@@ -63,9 +64,9 @@ extension TableDefinition {
         }
     }
 
-    private static func map(_ value: Value, _ place: String) throws(StartFailure) -> [String: String] {
+    private static func map(_ value: Value, _ place: String) throws(StartFailure) -> [ExactString: String] {
         guard case .object(let members) = value else { throw StartFailure("\(place) must be an object") }
-        var map: [String: String] = [:]
+        var map: [ExactString: String] = [:]
         for member in members {
             guard case .string(let text) = member.value, !text.isEmpty, !text.utf8.contains(0) else {
                 throw StartFailure("\(place).\(member.name) must name a column of the database's table")

@@ -20,6 +20,8 @@ struct Refusal: Error, Hashable, Sendable {
 
 /// Refusals with more than one cause.
 extension Refusal {
+    /// The caller may not see the row. Not a conflict: there is nothing to decide about.
+    static let idTaken = Refusal(403, "id-taken", "The id is taken by an item of another user; use another id")
     static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
     /// - Parameter name: The name of the constraint or the column.
     static func constraint(_ name: String?, _ cause: FailureReason) -> Refusal {

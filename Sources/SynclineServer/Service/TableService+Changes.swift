@@ -1,6 +1,7 @@
 // A table's changes in commit order, and notifications about them.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension TableService {
@@ -13,7 +14,7 @@ extension TableService {
             if let asked { return asked }
             throw TableRequestError(400, "A cursor is required", protocolVersion, code: "invalid-cursor")
         }
-        try checkNames(asked.filter?.columns ?? [], table)
+        try checkNames((asked.filter?.columns ?? []).union((asked.select ?? []).exact), table)
         let plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, configuration.maxTop), filter: asked.filter, owner: visit.owner,

@@ -1,6 +1,7 @@
 // Requests to a table or a row, in either protocol.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension TableService {
@@ -75,7 +76,7 @@ extension TableService {
         _ request: HTTPRequest, _ parsed: TableRequest, _ list: ListRequest, _ table: TableDefinition, _ owner: String?,
         _ url: String
     ) throws(ServiceFailure) -> HTTPResponse {
-        let named = (list.filter?.columns ?? []).union(list.order.map(\.column)).union(list.select ?? [])
+        let named = (list.filter?.columns ?? []).union((list.order.map(\.column) + (list.select ?? [])).exact)
         try checkNames(named, table)
         var plan = ListPlan(
             table: table.name, filter: list.filter, order: list.order, skip: list.skip,
@@ -125,9 +126,10 @@ extension TableService {
     }
 
     /// Unknown columns on a fixed-schema table are the client's error.
-    func checkNames(_ names: Set<String>, _ table: TableDefinition) throws(ServiceFailure) {
+    func checkNames(_ names: Set<ExactString>, _ table: TableDefinition) throws(ServiceFailure) {
         guard let schema = store.schema(table.name), !schema.definition.dynamicSchema else { return }
-        for name in names.sorted() where schema.place(ofAnyCase: name) == nil && SystemColumn(anyCase: name) == nil {
+        for name in names.sorted().map(\.text)
+        where schema.place(ofAnyCase: name) == nil && SystemColumn(anyCase: name) == nil {
             throw .refused(
                 Refusal(400, "unknown-column", "Table \(table.name) has no column \(name.prefix(80))"))
         }

@@ -211,8 +211,10 @@ final class SQLStore: TableStore {
     /// Another process may have created a column that is unknown here.
     private func learn(_ plan: ListPlan, _ connection: any SQLConnection) throws(StoreFailure) {
         guard let schema = schema(plan.table), schema.definition.dynamicSchema else { return }
-        let named = (plan.filter?.columns ?? []).union(plan.order.map(\.column))
-        let isKnown = named.allSatisfy { schema.place(ofAnyCase: $0) != nil || SystemColumn(anyCase: $0) != nil }
+        let named = (plan.filter?.columns ?? []).union(plan.order.map(\.column).exact)
+        let isKnown = named.allSatisfy {
+            schema.place(ofAnyCase: $0.text) != nil || SystemColumn(anyCase: $0.text) != nil
+        }
         guard !isKnown, let number = try connection.first(StateSQL.schema(dialect), count: 1) else { return }
         if number[0].integer > currentCatalogue.number { try refresh(connection) }
     }

@@ -19,7 +19,7 @@ extension TableSchema {
     /// database computes: its values there are ignored.
     func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
-        var begun: Set<String> = []
+        var begun: Set<ExactString> = []
         checked.extents = .init(repeating: nil, count: columns.count)
         var writer = ByteWriter(capacity: item.bytes.count + 16)
         try item.withView { view throws(Refusal) in
@@ -38,7 +38,7 @@ extension TableSchema {
                     let value = (try? reader.value()) ?? .null
                     guard let column = try newColumn(name, value, beside: begun) else { continue }
                     guard begun.count < limit else { throw TableSchema.tooManyColumns }
-                    begun.insert(name.lowercased())
+                    begun.insert(ExactString(name.lowercased()))
                     writer.append(value: try column.stored(value, limits(of: name)))
                     checked.extents.append(start..<writer.count)
                     checked.newColumns.append(column)
@@ -50,7 +50,7 @@ extension TableSchema {
     }
 
     /// The new column for a value; nil for null, which creates none.
-    private func newColumn(_ name: String, _ value: Value, beside others: Set<String>) throws(Refusal) -> Column? {
+    private func newColumn(_ name: String, _ value: Value, beside others: Set<ExactString>) throws(Refusal) -> Column? {
         if SystemColumn(anyCase: name) != nil {
             throw Refusal(400, "reserved-column", "Column \(name) can be set only by the server")
         }

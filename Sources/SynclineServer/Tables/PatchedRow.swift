@@ -1,6 +1,7 @@
 // The result of a JSON patch on a row, as columns to set.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 struct PatchedRow {
@@ -22,8 +23,8 @@ struct PatchedRow {
         guard case .object(let after) = result else {
             throw Refusal(400, "invalid-patch", "The result of a patch must be an item")
         }
-        let old = Dictionary(before.map { ($0.name, $0.value) }) { $1 }
-        let left = Set(after.map(\.name))
+        let old = Dictionary(before.map { (ExactString($0.name), $0.value) }) { $1 }
+        let left = after.map(\.name).exact
         let changed =
             after.filter { old[$0.name] != $0.value }
             + before.filter { !left.contains($0.name) }.map { Value.Member($0.name, .null) }

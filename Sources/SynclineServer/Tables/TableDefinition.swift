@@ -45,7 +45,7 @@ struct TableDefinition: Hashable, Sendable {
     /// The name of the database's table.
     var source: String
     /// The database's names of columns, if they differ from the served names.
-    var map: [String: String] = [:]
+    var map: [ExactString: String] = [:]
 
     init(_ name: String, columns: [Column] = []) {
         self.name = name

@@ -25,9 +25,9 @@ final class TableSchema: Sendable {
     let decimals: UInt8
     /// Seeds for the hashes of the columns' values.
     let nameHashes: [UInt64]
-    private let places: [String: Int]
+    private let places: [ExactString: Int]
     /// The same, by names in lower case.
-    private let lowerPlaces: [String: Int]
+    private let lowerPlaces: [ExactString: Int]
     /// The places of the last item's columns: the items of a batch usually have the same shape.
     private let latest = Mutex<(shape: RowShape, places: [Int?])?>(nil)
 
@@ -42,8 +42,10 @@ final class TableSchema: Sendable {
         shape = RowShape(columns.map(\.name))
         nameHashes = columns.map { hash64(of: $0.name) }
         emptyRow = Row(shape, columns.map { _ in .null })
-        places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { $1 }
-        lowerPlaces = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
+        places = Dictionary(columns.enumerated().map { (ExactString($1.name), $0) }) { $1 }
+        lowerPlaces = Dictionary(columns.enumerated().map { (ExactString($1.name.lowercased()), $0) }) { first, _ in
+            first
+        }
     }
 
     var name: String { definition.name }
@@ -94,11 +96,11 @@ final class TableSchema: Sendable {
 
     /// Whether a column was created for the first value that it got.
     func isInferred(_ column: String) -> Bool {
-        isOwn && !TableSchema.declared(definition).contains { $0.name == column }
+        isOwn && !TableSchema.declared(definition).contains { $0.name.hasSameBytes(as: column) }
     }
 
     /// The place of the owner column.
-    var ownerPlace: Int? { definition.perUser.flatMap { places[$0] } }
+    var ownerPlace: Int? { definition.perUser.flatMap { place(of: $0) } }
 
     /// The database's name of a column.
     func source(of name: String) -> String { definition.map[name] ?? name }
@@ -114,7 +116,8 @@ final class TableSchema: Sendable {
 
     /// The columns of a definition.
     static func declared(_ definition: TableDefinition) -> [Column] {
-        guard let owner = definition.perUser, !definition.columns.contains(where: { $0.name == owner }) else {
+        guard let owner = definition.perUser, !definition.columns.contains(where: { $0.name.hasSameBytes(as: owner) })
+        else {
             return definition.columns
         }
         return definition.columns + [Column(owner, .string)]
@@ -124,25 +127,25 @@ final class TableSchema: Sendable {
 /// How the columns of an adopted table differ from those that a server makes, by their names for clients.
 struct ColumnTraits: Hashable, Sendable {
     /// The database compares them differently from the engine.
-    var opaque: Set<String> = []
+    var opaque: Set<ExactString> = []
     /// Only the database sets them.
-    var computed: Set<String> = []
+    var computed: Set<ExactString> = []
     /// System columns whose times may be more exact than the milliseconds that clients see.
-    var fine: Set<String> = []
+    var fine: Set<ExactString> = []
     /// The numbers that they keep, if those are not all.
-    var precision: [String: NumberPrecision] = [:]
+    var precision: [ExactString: NumberPrecision] = [:]
     /// The database has a type of its own for their UUIDs.
-    var native: Set<String> = []
+    var native: Set<ExactString> = []
     /// Strings that the database does not order by their bytes.
-    var collated: Set<String> = []
+    var collated: Set<ExactString> = []
     /// Strings that the database may take for equal if their bytes differ.
-    var inexact: Set<String> = []
+    var inexact: Set<ExactString> = []
     /// Their numbers may have decimals.
-    var decimal: Set<String> = []
+    var decimal: Set<ExactString> = []
     /// Every row has a value for them.
-    var required: Set<String> = []
+    var required: Set<ExactString> = []
     /// No two rows have the same value for them.
-    var unique: Set<String> = []
+    var unique: Set<ExactString> = []
 }
 
 /// The string for a change number as a row's version: base64 of its eight bytes, highest byte first.

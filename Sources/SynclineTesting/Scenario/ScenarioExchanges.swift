@@ -2,6 +2,7 @@
 // response.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 /// Placeholders in header values: each name stands for one value, different names for different values.

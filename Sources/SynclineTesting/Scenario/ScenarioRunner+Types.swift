@@ -15,19 +15,19 @@ extension ScenarioRunner {
 
     func aggregate(_ value: Value) async throws {
         let names = value[member: "compute"]?.elements.compactMap(\.text) ?? []
+        let groups = value[member: "group"]?.elements.compactMap(\.text) ?? []
         var aggregate = RowAggregate(
-            table: try table(value), filter: try filter(value),
-            groups: value[member: "group"]?.elements.compactMap(\.text) ?? [],
+            table: try table(value), filter: try filter(value), groups: groups,
             functions: try names.map { try RowAggregate.Function(named: $0) })
         if let order = value[member: "orderby"]?.text { aggregate.order = try RowQuery.Key.list(parsing: order) }
         (aggregate.top, aggregate.skip) = (number(value, "top"), number(value, "skip") ?? 0)
         let found = try await database.table(aggregate.table).compute(aggregate).map { group in
             Value.object(
-                zip(aggregate.groups + names, group.key + group.values).map { Value.Member($0, $1.plainNumber) })
+                zip(groups + names, group.key + group.values).map { Value.Member($0, $1.plainNumber) })
         }
         let expected = value[member: "result"] ?? .null
         try expect(
-            found, aggregate.groups.isEmpty ? [expected.allPlainNumbers] : expected.elements.map(\.allPlainNumbers),
+            found, groups.isEmpty ? [expected.allPlainNumbers] : expected.elements.map(\.allPlainNumbers),
             inOrder: false)
     }
 }

@@ -166,6 +166,9 @@ package struct WireCodec: Sendable {
             request.query.append(HTTPHeader("$filter", try filter.forServers.text(for: serverProtocol)))
         }
         if changes.counts { request.query.append(HTTPHeader("$count", "true")) }
+        if !changes.select.isEmpty {
+            request.query.append(HTTPHeader("$select", changes.select.joined(separator: ",")))
+        }
         return request
     }
 

@@ -2,7 +2,7 @@
 // known.
 
 package import SynclineCore
-import SynclineGround
+package import SynclineGround
 
 extension JSONScanner {
     /// Reads the next whole value.
@@ -37,7 +37,7 @@ extension JSONScanner {
     /// position of the first.
     package mutating func members(depth: Int = 0) throws(JSONError) -> [Value.Member] {
         var members: [Value.Member] = []
-        var places: [String: Int] = [:]
+        var places: [ExactString: Int] = [:]
         var more = try enter("{", "}")
         while more {
             skipSpaces()
@@ -45,7 +45,7 @@ extension JSONScanner {
             let name = try string()
             try expect(":")
             let value = try value(depth: depth + 1)
-            if let place = places.updateValue(members.count, forKey: name) {
+            if let place = places.updateValue(members.count, forKey: ExactString(name)) {
                 if refusesDuplicates { throw error(.wrongShape("two members are named \(name)"), at: start) }
                 members[place].value = value
                 places[name] = place
@@ -58,9 +58,9 @@ extension JSONScanner {
     }
 
     /// Returns the text of each member of an object, as it is spelled.
-    package static func memberTexts(_ json: [UInt8]) throws(JSONError) -> [String: String] {
+    package static func memberTexts(_ json: [UInt8]) throws(JSONError) -> [ExactString: String] {
         try json.withScanner { scanner throws(JSONError) in
-            var texts: [String: String] = [:]
+            var texts: [ExactString: String] = [:]
             try scanner.forEachMember { scanner, name throws(JSONError) in
                 scanner.skipSpaces()
                 let start = scanner.offset

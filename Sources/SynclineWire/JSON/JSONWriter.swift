@@ -2,7 +2,7 @@
 // numbers and dates keep their original form, and bytes are base64. Rows are written directly from their encoding.
 
 package import SynclineCore
-import SynclineGround
+package import SynclineGround
 
 /// Builds JSON text in UTF-8. Copies share the text; only one of them may be written to.
 package struct JSONWriter {
@@ -76,7 +76,7 @@ package struct JSONWriter {
     }
 
     /// Writes a row's columns, all or those with some names.
-    package mutating func write(columns row: Row, selecting names: Set<String>? = nil, in object: inout Object) {
+    package mutating func write(columns row: Row, selecting names: Set<ExactString>? = nil, in object: inout Object) {
         row.withView { view in
             var reader = ByteReader(view.bytes)
             for name in view.shape.names {

@@ -30,7 +30,7 @@ struct RowReader {
     }
 
     private var form: Form?
-    private var forms: [[String]: Form] = [:]
+    private var forms: [[ExactString]: Form] = [:]
     /// The maximum number of forms kept; rows of other forms are read without one.
     private static let formLimit = 64
     private var writer = ByteWriter(capacity: 512)
@@ -102,7 +102,8 @@ struct RowReader {
 
     /// Makes the row's form the expected one, and reuses the shape of earlier rows of the form.
     private mutating func remember(_ names: [String], _ row: inout ReadRow) {
-        if let known = forms[names] {
+        let key = names.map(ExactString.init)
+        if let known = forms[key] {
             form = known
             row.columns = Row(shape: known.shape, bytes: row.columns.bytes)
             return
@@ -114,7 +115,7 @@ struct RowReader {
             return writer.bytes
         }
         let new = Form(texts: texts, roles: names.map(RowReader.role), shape: row.columns.shape)
-        forms[names] = new
+        forms[key] = new
         form = new
     }
 

@@ -2,6 +2,7 @@
 // order, bound to its database; clients store it without interpreting it.
 
 package import SynclineCore
+import SynclineGround
 
 /// A position in the order of changes.
 package struct ChangeCursor: Hashable, Sendable {
@@ -86,6 +87,8 @@ package struct ChangeRequest: Hashable, Sendable {
     package var filter: FilterExpression?
     /// Whether the response has the number of changes after the cursor.
     package var counts = false
+    /// The members of the rows that are wanted; nil for all.
+    package var select: [String]?
 
     /// Nil if the request is not for changes: without a `since`, `changes` is the id of a row.
     package init?(
@@ -114,6 +117,10 @@ package struct ChangeRequest: Hashable, Sendable {
                     throw fail("$count must be true or false", "invalid-count")
                 }
                 counts = flag
+            case "$select":
+                let names = parameter.value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+                guard !names.contains("") else { throw fail("$select must be a list of columns", "invalid-select") }
+                select = names == ["*"] ? nil : names
             case "$filter":
                 do throws(FilterError) {
                     filter = try rules.filter(parameter.value, serverProtocol)
@@ -151,10 +158,11 @@ extension TableAnswer {
         return TableAnswer.json(200) { writer in
             writer.raw("{\"items\":[")
             let start = writer.count
+            let names = asked.select?.exact
             var told = 0
             for change in found {
                 let before = writer.count
-                if change.isInView || change.number > begin { write(change, isFirst: before == start, &writer) }
+                if change.isInView || change.number > begin { write(change, names, isFirst: before == start, &writer) }
                 if before > start, writer.count > limit {
                     writer.truncate(to: before)
                     break
@@ -177,10 +185,12 @@ extension TableAnswer {
         }
     }
 
-    private func write(_ change: TableChange, isFirst: Bool, _ writer: inout JSONWriter) {
+    private func write(
+        _ change: TableChange, _ names: Set<ExactString>?, isFirst: Bool, _ writer: inout JSONWriter
+    ) {
         if !isFirst { writer.raw(",") }
         if change.isInView {
-            writer.write(change.row, serverProtocol)
+            writer.write(change.row, serverProtocol, selecting: names)
         } else {
             writer.write(members: TableAnswer.left(change.row))
         }

@@ -1,6 +1,7 @@
 // JSON Patch (RFC 6902): parses a list of operations, and applies it completely or not at all.
 
 package import SynclineCore
+import SynclineGround
 
 /// Why a list is not a valid patch, or can't be applied.
 package struct JSONPatchError: Error, Hashable, Sendable {
@@ -57,7 +58,8 @@ package struct JSONPatch: Hashable, Sendable {
         case "copy": return .copy(from: try JSONPointer(try text("from")), to: path)
         case "move":
             let from = try JSONPointer(try text("from"))
-            if path.names.count > from.names.count, path.names.starts(with: from.names) {
+            if path.names.count > from.names.count, path.names.starts(with: from.names, by: { $0.hasSameBytes(as: $1) })
+            {
                 throw JSONPatchError(message: "a value can't be moved into itself", isOfDocument: false)
             }
             return .move(from: from, to: path)
@@ -183,7 +185,7 @@ private struct PatchedDocument {
         switch parent {
         case .object(let members):
             try step(members.count)
-            guard let place = members.lastIndex(where: { $0.name == name }) else {
+            guard let place = members.lastIndex(where: { $0.name.hasSameBytes(as: name) }) else {
                 throw .missing("there is no '\(name.prefix(80))'")
             }
             return place
@@ -232,7 +234,7 @@ private struct PatchedDocument {
             case .object(var members):
                 try work.step(members.count)
                 parent = .null
-                if let place = members.lastIndex(where: { $0.name == name }) {
+                if let place = members.lastIndex(where: { $0.name.hasSameBytes(as: name) }) {
                     members[place].value = new
                 } else {
                     members.append(Value.Member(name, new))
@@ -322,7 +324,7 @@ extension Value {
         case (.object(let a), .object(let b)):
             // The tested value is at most as large as the patch; the one it is compared with may be larger.
             guard a.count == b.count else { return false }
-            let others = Dictionary(b.map { ($0.name, $0.value) }) { $1 }
+            let others = Dictionary(b.map { (ExactString($0.name), $0.value) }) { $1 }
             return a.allSatisfy { others[$0.name]?.isSame(as: $0.value) ?? false }
         case (let a, let b): return a == b
         }

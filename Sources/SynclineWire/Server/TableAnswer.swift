@@ -1,6 +1,7 @@
 // A server's responses as HTTP of either protocol.
 
 package import SynclineCore
+import SynclineGround
 
 package struct TableAnswer: Sendable {
     package let serverProtocol: ServerProtocol
@@ -65,7 +66,7 @@ package struct TableAnswer: Sendable {
     /// Writes the rows that fit, and returns their number.
     private func write(_ rows: [TableRow], _ select: [String]?, _ limit: Int, _ writer: inout JSONWriter) -> Int {
         writer.raw("[")
-        let names = select.map { Set($0) }
+        let names = select.map(\.exact)
         var told = 0
         for row in rows {
             let before = writer.count

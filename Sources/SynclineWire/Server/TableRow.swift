@@ -2,6 +2,7 @@
 // does not have.
 
 package import SynclineCore
+package import SynclineGround
 
 package struct TableRow: Hashable, Sendable {
     package var id: String
@@ -54,8 +55,9 @@ extension TableRow {
 
 extension JSONWriter {
     /// Writes a row in a protocol, with all members or those with some names.
-    package mutating func write(_ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: Set<String>? = nil)
-    {
+    package mutating func write(
+        _ row: TableRow, _ serverProtocol: ServerProtocol, selecting names: Set<ExactString>? = nil
+    ) {
         var object = beginObject()
         if names?.contains("id") ?? true { write("id", .string(row.id), in: &object) }
         write(columns: row.columns, selecting: names, in: &object)

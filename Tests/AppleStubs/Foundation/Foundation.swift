@@ -11,8 +11,21 @@ public struct Date: Hashable, Comparable, Codable, Sendable {
     public init(timeIntervalSinceNow: TimeInterval) {}
     public var timeIntervalSince1970: TimeInterval { 0 }
     public static func < (left: Date, right: Date) -> Bool { false }
+    public static let distantPast = Date(timeIntervalSince1970: 0)
+    public static func + (date: Date, interval: TimeInterval) -> Date { date }
+    public static func - (date: Date, interval: TimeInterval) -> Date { date }
     @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
     public static var now: Date { Date(timeIntervalSince1970: 0) }
+}
+
+public struct TimeZone: Hashable, Codable, Sendable {
+    public init?(identifier: String) {}
+    @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+    public static var gmt: TimeZone { TimeZone() }
+    public var identifier: String { "" }
+    public func secondsFromGMT(for date: Date = .init(timeIntervalSince1970: 0)) -> Int { 0 }
+    public func nextDaylightSavingTimeTransition(after date: Date) -> Date? { nil }
+    private init() {}
 }
 
 public struct Data: Hashable, Codable, RandomAccessCollection, Sendable {

@@ -1,5 +1,6 @@
 // Rows in bytes: columns come back in their order, damage is never a trap.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 
@@ -10,12 +11,12 @@ import Testing
         for seed in UInt64(1)...5000 {
             var chance = Chance(seed: seed)
             var names: [String] = []
-            var values: [String: Value] = [:]
+            var values: [ExactString: Value] = [:]
             var builder = RowBuilder()
             for _ in 0..<chance.below(10) {
                 let name = chance.text()
                 let value = chance.value()
-                if values.updateValue(value, forKey: name) == nil { names.append(name) }
+                if values.updateValue(value, forKey: ExactString(name)) == nil { names.append(name) }
                 builder.set(name, value)
             }
             let row = builder.row

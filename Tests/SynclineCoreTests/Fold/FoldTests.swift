@@ -1,5 +1,6 @@
 // The fold gives the same bytes wherever it begins and however the state is kept, and its balance holds.
 
+import SynclineGround
 import SynclineTesting
 import Testing
 
@@ -37,7 +38,12 @@ import Testing
             for _ in 0..<80 {
                 try history.step()
                 let reader = history.reader
-                for planned in try PushPlan(reader).operations where !planned.isFrozen {
+                let plan = try PushPlan(reader)
+                try #require(
+                    zip(plan.operations, plan.operations.dropFirst()).allSatisfy { $0.position <= $1.position })
+                let waiting = Set(plan.operations.filter { !$0.state.isSent }.map(\.rowKey))
+                try #require(plan.toPush == plan.operations.filter { !waiting.contains($0.rowKey) })
+                for planned in plan.operations where !planned.isFrozen {
                     let pending = try #require(try reader.entry(key: planned.rowKey)?.pending)
                     let operation = try #require(pending.operation)
                     #expect(try reader.place(of: operation, in: pending, planned.rowKey) == planned.position)
@@ -150,7 +156,7 @@ import Testing
             for table in try history.reader.tables() {
                 let names = history.projector.state.localColumns(of: table) ?? []
                 try history.reader.forEachEntry(of: table) { id, entry in
-                    let sets = [entry.base, entry.pending?.overlay].compactMap { $0.map { Set($0.columns) } }
+                    let sets = [entry.base, entry.pending?.overlay].compactMap { $0?.columns.exact }
                     #expect(sets.allSatisfy { $0.isDisjoint(with: names) }, "seed \(seed), \(table)/\(id)")
                     var settled = entry
                     settled.fill(

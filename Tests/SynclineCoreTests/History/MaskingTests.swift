@@ -11,11 +11,11 @@ import Testing
         Masking(options, ids: .exact) { String(decoding: $0.map { 0x61 + $0 % 26 }, as: UTF8.self) }
     }
 
-    private func column(_ values: [Value]) -> MaskedValues {
+    private func column(_ values: [Value], _ type: ColumnType = .any) -> MaskedValues {
         var column = MaskedValues()
         for value in values { column.add(value) }
         // No other string looks like this.
-        column.close { bytes in "bytes " + bytes.map { String($0, radix: 16) }.joined(separator: "-") }
+        column.close(as: type) { bytes in "bytes " + bytes.map { String($0, radix: 16) }.joined(separator: "-") }
         return column
     }
 
@@ -59,6 +59,35 @@ import Testing
                         #expect(before == after, "\(left) \(right): \(column.mask(left)) \(column.mask(right))")
                     }
                 }
+            }
+        }
+    }
+
+    @Test(arguments: [ColumnType.uuid, .decimal, .decimalString, .number, .integer])
+    func `masks of a typed column mean the same to each other as their values`(_ type: ColumnType) {
+        var chance = Chance(seed: 11)
+        let pairs = ["0c", "aB", "99", "Ff"]
+        let values: [Value] = (0..<60).map { _ in
+            if type.isUUID {
+                let text = "00000000-0000-0000-0000-0000000000" + chance.pick(pairs)
+                return .string(chance.pick([text, text.uppercased(), text.lowercased()]))
+            }
+            let whole = chance.below(4)
+            return chance.pick([
+                .integer(Int64(whole)), .double(Double(whole)), .string("\(whole).0"), .string("0\(whole)"),
+                Value(number: "\(whole).00") ?? .null, Value(number: "\(whole)e0") ?? .null,
+            ])
+        }
+        let column = column(values, type)
+        for left in values {
+            for right in values {
+                let masks = (column.mask(left), column.mask(right))
+                #expect((left == right) == (masks.0 == masks.1), "\(left) \(right) \(masks)")
+                #expect(type.areSame(left, right) == type.areSame(masks.0, masks.1), "\(left) \(right) \(masks)")
+                let meanings = (Meaning(left, as: type), Meaning(right, as: type))
+                guard meanings.0.fits, meanings.1.fits else { continue }
+                let after = Meaning.compare(Meaning(masks.0, as: type), Meaning(masks.1, as: type))
+                #expect(Meaning.compare(meanings.0, meanings.1) == after, "\(left) \(right) \(masks)")
             }
         }
     }

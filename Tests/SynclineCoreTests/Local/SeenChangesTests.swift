@@ -1,5 +1,6 @@
 // Whether a change of another process meets something that the process had not seen, case by case.
 
+import SynclineGround
 import Testing
 
 @testable import SynclineCore
@@ -11,12 +12,12 @@ import Testing
 
     private func isMet(
         _ kind: OperationKind, _ columns: [String: Value] = [:], seen: [String: Value]?, now: [String: Value]?,
-        local: Set<String> = []
+        local: [String] = []
     ) -> Bool {
         var change = LocalChange(kind: kind, table: "t", id: "a", columns: Self.row(columns))
         change.seen = seen.map(Self.row)
         var changes = SeenChanges()
-        return changes.isMet(change, [1], local, by: now.map(Self.row), TableTypes())
+        return changes.isMet(change, [1], local.exact, by: now.map(Self.row), TableTypes())
     }
 
     @Test func `an update meets another value in a column that it sets, or no row`() {

@@ -86,7 +86,7 @@ func token(
                 #expect(try desk.ask("DELETE", "\(path)/a", nil, bob, new: new).status == 404)
                 #expect(try desk.ask("POST", "\(path)/a", nil, bob, new: new).status == 404)
                 let taken = try desk.ask("POST", path, #"{"id":"a"}"#, bob, new: new)
-                #expect(taken.status == 409 && taken.etag == nil && !taken.text.contains("secret"))
+                #expect(taken.status == 403 && taken.etag == nil && !taken.text.contains("secret"))
             }
             #expect(try desk.ask("GET", path, nil, login("bob")).ids == [])
             #expect(try desk.ask("GET", "\(path)?$filter=userId%20eq%20'ann'", nil, login("bob")).ids == [])
@@ -101,7 +101,12 @@ func token(
         let operation = [WireHeader.operationID: "same"]
         let headers = { (name: String) in login(name).merging(operation) { $1 } }
         #expect(try desk.ask("POST", "/tables/mine", #"{"id":"x"}"#, headers("ann")).status == 201)
-        #expect(try desk.ask("POST", "/tables/mine", #"{"id":"x"}"#, headers("bob")).status == 409)
+        let taken = try desk.ask("POST", "/tables/mine", #"{"id":"x"}"#, headers("bob"))
+        #expect(taken.status == 403 && taken.code == "id-taken")
+        #expect(taken.json["error"] == .string("The id is taken by an item of another user; use another id"))
+        let batch = #"{"operations":[{"operation":"insert","table":"mine","item":{"id":"x"}}]}"#
+        let results = try desk.ask("POST", "/tables/$batch", batch, headers("bob")).json["results"]
+        #expect(results?[0]?["status"] == 403 && results?[0]?["row"] == nil)
     }
 
     @Test func `roles and disabled operations are enforced`() throws {

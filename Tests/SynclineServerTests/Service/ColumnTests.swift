@@ -1,6 +1,7 @@
 // Columns that requests create: which names they may have, how many there may be, and how one is removed.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 
@@ -24,6 +25,39 @@ import Testing
         #expect(more.status == 400 && more.json["code"] == .string("too-many-columns"), "\(more.text)")
         #expect(try post(["g"]).status == 201)
         #expect(try desk.ask("GET", "/tables/t").ids.count == 3)
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `two spellings of a name are two columns`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend, tables: #"{"t":{}}"#)
+        let (one, two) = ("é", "e\u{301}")
+        let others = (0..<8).map { ",\"c\($0)\":0" }.joined()
+        func values(_ answer: HTTPResponse) -> [Int64?] {
+            guard case .object(let members) = answer.json else { return [] }
+            return [one, two].map { name in
+                guard case .integer(let number)? = members.first(where: { $0.name.hasSameBytes(as: name) })?.value
+                else {
+                    return nil
+                }
+                return number
+            }
+        }
+        #expect(try values(desk.ask("POST", "/tables/t", #"{"id":"a","\#(one)":1,"\#(two)":2}"#)) == [1, 2])
+        #expect(try values(desk.ask("POST", "/tables/t", #"{"id":"b","\#(two)":4\#(others)}"#)) == [nil, 4])
+        #expect(try values(desk.ask("PATCH", "/tables/t/a", #"{"\#(two)":3\#(others)}"#)) == [1, 3])
+        #expect(try values(desk.ask("GET", "/tables/t/a")) == [1, 3])
+        let patch = #"[{"op":"replace","path":"/\#(one)","value":7}]"#
+        let headers = ["Content-Type": "application/json-patch+json"]
+        var request = try #require(HTTPRequest("PATCH", target: "/tables/t/a"))
+        request.headers = (headers.merging(["ZUMO-API-VERSION": "3.0.0"]) { $1 }).map { HTTPHeader($0.key, $0.value) }
+        request.body = Array(patch.utf8)
+        #expect(values(desk.service.answer(request, url: "")) == [7, 3])
+        for (name, ids) in [(one, ["a"]), (two, ["a", "b"])] {
+            let filter = "\(name) gt 2".encoded
+            #expect(try desk.ask("GET", "/tables/t?$filter=\(filter)").ids == ids)
+        }
+        try desk.store.look()
+        #expect(try values(desk.ask("GET", "/tables/t/a")) == [7, 3])
     }
 
     @Test(arguments: TestBackend.available)

@@ -79,7 +79,8 @@ private struct Priced: SyncModel {
         var table: RowTable { database.table("t") }
 
         func lastSent() throws -> [String: String] {
-            try JSONScanner.memberTexts(try #require(server.sent.withLock { $0.last }))
+            let texts = try JSONScanner.memberTexts(try #require(server.sent.withLock { $0.last }))
+            return Dictionary(texts.map { ($0.key.text, $0.value) }) { $1 }
         }
     }
 

@@ -1,5 +1,5 @@
 // How long an exchange takes and how fast pages are read, printed if SYNCLINE_MEASURE is set; nothing is checked.
-// The figures of docs/decisions/0009-transport.md come from here.
+// The figures of docs/decisions/0009-libcurl-on-linux-urlsession-on-apple.md come from here.
 
 #if os(Linux)
     import CCurl

@@ -63,13 +63,26 @@ async function rows(known, choose, render) {
   const total = make('span', {}, filter ? '' : ` of ${grouped(known.rows)}`);
   const last = part.before + found.rows.length;
   if (filter && (found.next || parts.length)) count(total);
+  const typed = note();
+  describe(typed, table);
   return [found.rows.length ? grid([head('id'), ...columns.map(head)], found.rows.map(({ row, pending }) => make('tr', {},
     make('th', { scope: 'row' }, rowLink(table, row.id), pending ? badge('pending', 'warn') : null),
     columns.map(name => make('td', {}, name in row ? make('code', {}, shown(row[name])) : make('span', { class: 'note' }, '–'))))),
   { label: `Rows of ${table}`, class: 'rows' }) : note(filter ? 'No row matches.' : parts.length ? 'There are no more rows.' : 'The table has no rows.'),
   turner([`${grouped(part.before + 1)}–${grouped(last)}`, total], !parts.length, found.next,
     () => { parts.pop(); render(); }, () => { parts.push({ after: found.next, before: last }); render(); }),
-  !chosen.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
+  typed, !chosen.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
+}
+
+/// The types of the columns, and the values that do not fit them. To find these takes a pass over the table, so the rows do
+/// not wait for it.
+async function describe(element, table) {
+  try {
+    const { types, unfit } = await ask('columns', { name: table, at: asked() });
+    const words = Object.entries(types).map(([column, type]) => `${column}: ${type}`);
+    const misfits = Object.entries(unfit).map(([column, count]) => `${counted(count, 'value')} of ${column} of another type`);
+    element.textContent = [words.join(', '), ...misfits].filter(Boolean).join(' · ');
+  } catch { /* The rows are shown without it. */ }
 }
 
 /// The number of rows that match the filter reads the whole table, so the rows do not wait for it.

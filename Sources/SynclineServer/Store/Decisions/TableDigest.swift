@@ -36,11 +36,11 @@ extension TableSchema {
         row.columns.withView { view in
             var reader = ByteReader(view.bytes)
             for place in columns.indices {
-                let start = reader.offset
-                guard let value = try? reader.value() else { return }
-                if value.isNull { continue }
+                let (start, isNull, isZero) = (reader.offset, reader.isAtNull, reader.isAtZero)
+                guard (try? reader.skipValue()) != nil else { return }
+                if isNull { continue }
                 // PostgreSQL does not store the sign of zero.
-                if case .double(0) = value {
+                if isZero {
                     sum &+= nameHashes[place]
                 } else {
                     sum &+= hash64(
@@ -48,6 +48,8 @@ extension TableSchema {
                 }
             }
         }
-        return Array((row.id + "\0" + row.version).utf8).withBytes { hash64($0, seed: sum) }
+        var (id, version) = (row.id, row.version)
+        sum = id.withUTF8 { hash64(UnsafeRawBufferPointer($0), seed: sum) }
+        return version.withUTF8 { hash64(UnsafeRawBufferPointer($0), seed: sum) }
     }
 }

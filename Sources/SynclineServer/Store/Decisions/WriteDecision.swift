@@ -35,9 +35,10 @@ extension TableWrite {
     private func insert(
         _ existing: TableRow?, _ visible: TableRow?, _ item: CheckedItem, _ schema: TableSchema, _ stamp: Stamp
     ) -> WriteOutcome {
-        if existing != nil {
+        if let visible {
             return .refused(Refusal(409, "row-exists", "An item with this id already exists"), visible)
         }
+        if existing != nil { return .refused(.idTaken, nil) }
         let columns = schema.columns(of: schema.empty(owner: owner), setting: item)
         return .done(
             .inserted,

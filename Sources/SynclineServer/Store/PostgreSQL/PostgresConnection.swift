@@ -6,6 +6,7 @@
 import CPostgres
 import Dispatch
 import SynclineCore
+import SynclineGround
 
 #if canImport(Darwin)
     import Darwin
@@ -16,7 +17,9 @@ import SynclineCore
 final class PostgresConnection: SQLConnection {
     private let handle: OpaquePointer
     private let waits: PostgresWaitLimits
-    private var statements: [String: String] = [:]
+    private var statements: [ExactString: String] = [:]
+    /// What the last statement bound: a number of values, then those of columns.
+    private var last: (values: Int, columns: [Column]) = (0, [])
     private var prepared = 0
     private var mustPrepareAgain = false
     /// Whether an answer is outstanding that is no longer awaited.
@@ -135,6 +138,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     private func send(_ statement: SQLStatement, _ name: String?) -> Int32 {
+        last = (statement.values.count, statement.columns?.columns ?? [])
         let texts = statement.allValues.map { $0.postgresText.map { Array($0.utf8CString) } }
         return PostgresConnection.withPointers(texts) { pointers in
             if let name { return PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0) }
@@ -315,6 +319,16 @@ final class PostgresConnection: SQLConnection {
         return "\(message) (\((["PostgreSQL code \(code)"] + names).joined(separator: ", ")))"
     }
 
+    /// The column of a value that its type can't have. The database names the number of the value, but only if it can't
+    /// read it: not for a string that is too long for its column.
+    private func unfitColumn(_ result: OpaquePointer?) -> String? {
+        guard let context = field(result, "W"), let sign = context.lastIndex(of: "$"),
+            let number = Int(context[context.index(after: sign)...].prefix { $0.isASCII && $0.isNumber })
+        else { return nil }
+        let place = number - 1 - last.values
+        return last.columns.indices.contains(place) ? last.columns[place].name : nil
+    }
+
     /// Maps the class of an error code to a failure.
     private func failure(_ result: OpaquePointer?) -> StoreFailure {
         let code = field(result, "C") ?? "08000"
@@ -339,7 +353,9 @@ final class PostgresConnection: SQLConnection {
         case "23":
             let name = field(result, "n") ?? field(result, "c")
             return .refused(.constraint(name, FailureReason(.constraint, told(result, code))))
-        case "22": return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column"))
+        case "22":
+            let named = unfitColumn(result).map { " \($0)" } ?? ""
+            return .refused(Refusal(400, "invalid-value", "A value does not fit the database's column\(named)"))
         case "54": return .refused(.valueTooLarge)
         case "08", "40", "53", "55", "57", "25": return .busy(reason)
         default: return .broken(reason)

@@ -1,5 +1,7 @@
 // A table, and a database, as the database itself describes them. What follows from it is decided elsewhere.
 
+import SynclineGround
+
 /// A table as the database describes it.
 struct DatabaseTable: Hashable, Sendable {
     var columns: [DatabaseColumn] = []
@@ -15,7 +17,7 @@ struct DatabaseTable: Hashable, Sendable {
     /// Whether the server's role may delete rows.
     var mayDelete = true
 
-    func column(_ name: String) -> DatabaseColumn? { columns.first { $0.name == name } }
+    func column(_ name: String) -> DatabaseColumn? { columns.first { $0.name.hasSameBytes(as: name) } }
 }
 
 /// What is true of the whole database.

@@ -3,6 +3,7 @@
 // evaluator.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 extension FilterSQL {
@@ -230,7 +231,7 @@ extension FilterSQL {
         }
 
         private func isSystem(_ column: ColumnSQL) -> Bool {
-            [SystemColumn.createdAt, .updatedAt].contains { schema.source(of: $0) == column.source }
+            [SystemColumn.createdAt, .updatedAt].contains { schema.source(of: $0).hasSameBytes(as: column.source) }
         }
 
         /// The first one of the year 1.

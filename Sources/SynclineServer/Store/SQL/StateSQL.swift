@@ -44,7 +44,8 @@ enum StateSQL {
             """,
             """
             CREATE TABLE IF NOT EXISTS "syncline_digests" ("table" \(text) NOT NULL PRIMARY KEY, \
-            "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL)
+            "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL)\
+            \(dialect == .sqlite ? " WITHOUT ROWID" : "")
             """,
         ]
     }
@@ -244,14 +245,26 @@ enum StateSQL {
     static func add(
         _ digest: TableDigest, to table: String, isKnown: Bool = false, _ dialect: SQLDialect
     ) -> SQLStatement {
+        // Every write does this, so its text is made once.
+        let text = dialect == .sqlite ? additions.sqlite : additions.postgres
         let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
+        return SQLStatement(
+            dialect, prepared: text,
+            values: [.integer(digest.rows), hash, hash, .integer(isKnown ? 1 : 0), .text(table)])
+    }
+
+    private static let additions = (sqlite: addition(.sqlite), postgres: addition(.postgres))
+
+    private static func addition(_ dialect: SQLDialect) -> String {
+        let number = SQLValue.integer(0)
         return SQLStatement(
             dialect,
             """
-            UPDATE "syncline_digests" SET "rows" = "rows" + \(.integer(digest.rows)), \
-            "hash" = ("hash" | \(hash)) - ("hash" & \(hash))\(isKnown ? #", "isKnown" = 1"# : "") \
-            WHERE "table" = \(.text(table))
-            """)
+            UPDATE "syncline_digests" SET "rows" = "rows" + \(number), \
+            "hash" = ("hash" | \(number)) - ("hash" & \(number)), "isKnown" = "isKnown" | \(number) \
+            WHERE "table" = \(.text(""))
+            """
+        ).text
     }
 
     // MARK: Operations

@@ -122,7 +122,7 @@ final class TableSQL: Sendable {
     /// The order always ends with the id, so that pages over equal keys are stable.
     private func order(_ keys: [RowQuery.Key]) -> String {
         var parts: [String] = []
-        var named: Set<String> = []
+        var named: Set<ExactString> = []
         for key in keys {
             let name: String
             let kind: SQLDialect.SortKind
@@ -136,7 +136,7 @@ final class TableSQL: Sendable {
                 continue
             }
             let source = schema.source(of: name)
-            guard named.insert(source).inserted else { continue }
+            guard named.insert(ExactString(source)).inserted else { continue }
             let sorted = dialect.sortable(SQLDialect.quoted(source), kind, name, schema)
             parts.append(sorted + (key.isDescending ? " DESC" : "") + nulls)
         }

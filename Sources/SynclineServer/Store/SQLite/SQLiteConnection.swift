@@ -7,7 +7,7 @@ import SynclineWire
 
 final class SQLiteConnection: SQLConnection {
     let handle: OpaquePointer
-    private var statements: [String: OpaquePointer] = [:]
+    private var statements: [ExactString: OpaquePointer] = [:]
     /// The last bound moment and its text: the rows of a transaction share one time.
     private var moment = (instant: Timestamp.Instant(seconds: 0), text: Timestamp.text(milliseconds: 0))
     /// The limit for its work; nil for no limit.

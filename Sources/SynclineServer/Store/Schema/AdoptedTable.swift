@@ -2,6 +2,7 @@
 // unchanged, or refused with the name of the column at fault. The decisions depend only on the description of the table.
 
 import SynclineCore
+import SynclineGround
 
 struct AdoptedTable {
     private let definition: TableDefinition
@@ -32,7 +33,7 @@ struct AdoptedTable {
                 table.column(names.source(of: column.name)).map { (column, $0) }
             }
         }
-        let taken = Set(systemColumns.map { names.source(of: $0) })
+        let taken = systemColumns.map { names.source(of: $0) }.exact
         return table.columns.filter { !taken.contains($0.name) }.map { source in
             (source.served(dialect).map { Column(source.name, $0) }, source)
         }
@@ -49,22 +50,23 @@ struct AdoptedTable {
             }
         var traits = ColumnTraits()
         for (name, source) in all {
-            let type = columns.first { $0.column.name == name }?.column.type
-            if source.isOpaque(type, dialect) { traits.opaque.insert(name) }
-            if source.isComputed { traits.computed.insert(name) }
-            if source.isFine, type == nil { traits.fine.insert(name) }
-            if type != nil { traits.precision[name] = source.precision(dialect) }
-            if dialect == .postgres, source.type == "uuid", type?.form == .uuid { traits.native.insert(name) }
-            if !source.isByBytes { traits.collated.insert(name) }
-            if !source.isExact { traits.inexact.insert(name) }
-            if source.type == "numeric" { traits.decimal.insert(name) }
-            if source.needsValue { traits.required.insert(name) }
-            if table.keys.contains(source.name) { traits.unique.insert(name) }
+            let type = columns.first { $0.column.name.hasSameBytes(as: name) }?.column.type
+            let exact = ExactString(name)
+            if source.isOpaque(type, dialect) { traits.opaque.insert(exact) }
+            if source.isComputed { traits.computed.insert(exact) }
+            if source.isFine, type == nil { traits.fine.insert(exact) }
+            if type != nil { traits.precision[exact] = source.precision(dialect) }
+            if dialect == .postgres, source.type == "uuid", type?.form == .uuid { traits.native.insert(exact) }
+            if !source.isByBytes { traits.collated.insert(exact) }
+            if !source.isExact { traits.inexact.insert(exact) }
+            if source.type == "numeric" { traits.decimal.insert(exact) }
+            if source.needsValue { traits.required.insert(exact) }
+            if table.keys.contains(source.name) { traits.unique.insert(exact) }
         }
         let kind = column(.id)?.idKind(dialect) ?? .text
-        if kind != .text { traits.opaque.insert(SystemColumn.id.rawValue) }
+        if kind != .text { traits.opaque.insert(ExactString(SystemColumn.id.rawValue)) }
         // Their columns may be declared as strings.
-        if dialect == .sqlite { traits.opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue)) }
+        if dialect == .sqlite { traits.opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue).exact) }
         return TableSchema(
             definition, columns: columns.map(\.column), systemColumns: Set(system), isOwn: false, idKind: kind,
             traits: traits, decimals: dialect.dateDecimals)
@@ -165,7 +167,7 @@ struct AdoptedTable {
 
     /// Columns because of which every insert would fail.
     private var faultsOfWrites: [Finding] {
-        let given = Set(systemColumns.map { names.source(of: $0) } + served.map(\.source.name))
+        let given = (systemColumns.map { names.source(of: $0) } + served.map(\.source.name)).exact
         let owner = definition.perUser.flatMap { table.column(names.source(of: $0)) }
         var faults: [Finding] = []
         if isAllowed(.insert) {
@@ -223,7 +225,7 @@ extension TableDefinition {
     /// What the rights of the server's role do not allow, on any served table.
     func faultsOfRights(_ table: DatabaseTable) -> [Finding] {
         let names = TableSchema(self, columns: [])
-        let system = Set(SystemColumn.allCases.map { names.source(of: $0) })
+        let system = SystemColumn.allCases.map { names.source(of: $0) }.exact
         let declared = TableSchema.declared(self).map { names.source(of: $0.name) }
         let served = table.columns.filter {
             system.contains($0.name) || declared.isEmpty || declared.contains($0.name)

@@ -1,6 +1,7 @@
 // The columns of tables that a server created: adding them, removing them, and detecting manual changes.
 
 import SynclineCore
+import SynclineGround
 
 extension SchemaInstaller {
     /// Adds columns that a table does not have yet. A column that was created by hand is accepted if it matches the
@@ -13,10 +14,12 @@ extension SchemaInstaller {
         for column in columns {
             // SQLite's names are not case-sensitive.
             let there = present.first {
-                dialect == .sqlite ? $0.name.lowercased() == column.name.lowercased() : $0.name == column.name
+                dialect == .sqlite
+                    ? $0.name.lowercased().hasSameBytes(as: column.name.lowercased())
+                    : $0.name.hasSameBytes(as: column.name)
             }
             if let there {
-                guard there.name == column.name, there.isOwn(column.type, dialect) else {
+                guard there.name.hasSameBytes(as: column.name), there.isOwn(column.type, dialect) else {
                     throw .refused(
                         Refusal(
                             409, "column-taken",
@@ -59,7 +62,7 @@ extension SchemaInstaller {
         _ definition: TableDefinition, _ columns: [Column], _ table: DatabaseTable?, _ dialect: SQLDialect
     ) throws(StoreFailure) -> TableSchema {
         guard let table else { throw refusal("table-changed", "table \(definition.source) no longer exists") }
-        let types = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
+        let types = Dictionary(table.columns.map { (ExactString($0.name), $0) }) { first, _ in first }
         var left: [Column] = []
         for column in columns where !column.name.isEmpty {
             guard let type = types[column.name] else { continue }

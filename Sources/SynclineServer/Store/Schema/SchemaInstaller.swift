@@ -4,6 +4,7 @@
 // what is missing.
 
 import SynclineCore
+import SynclineGround
 
 struct SchemaInstaller {
     let definitions: [TableDefinition]
@@ -99,7 +100,10 @@ struct SchemaInstaller {
         if renewsEpoch || reason != nil { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
         if let reason { Diagnostics.note(Continuity.note(reason)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
-        for definition in definitions { try install(definition, known, connection) }
+        var made: [TableDefinition] = []
+        for definition in definitions where try install(definition, known, connection) { made.append(definition) }
+        // At the end, because SQLite prepares its statements again after each new table.
+        try record(made, connection)
     }
 
     /// The tables, if all of them can be served.
@@ -162,7 +166,7 @@ struct SchemaInstaller {
                 let schema: TableSchema
                 if let own = columns[definition.name] {
                     schema = try SchemaInstaller.own(definition, own, table, dialect)
-                    let known = Set(schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue))
+                    let known = (schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue)).exact
                     catalogue.unknownColumns[definition.name] =
                         table?.columns.map(\.name).filter { !known.contains($0) } ?? []
                 } else {
@@ -198,23 +202,33 @@ struct SchemaInstaller {
         return missing.isEmpty ? .nothing : .columns(missing)
     }
 
-    /// Creates a missing table, or adds declared columns to one that a server created.
+    /// Creates a missing table, or adds declared columns to one that a server created. Returns whether it created the table.
     private func install(
         _ definition: TableDefinition, _ known: StoreCatalogue, _ connection: any SQLConnection
-    ) throws(StoreFailure) {
+    ) throws(StoreFailure) -> Bool {
         switch try missingPart(definition, known) {
-        case .nothing: return
+        case .nothing: return false
         case .table:
+            try create(definition, TableSchema.declared(definition), connection)
+            return true
+        case .columns(let missing):
+            try add(missing, to: definition, connection)
+            return false
+        }
+    }
+
+    /// Records the columns of tables that were created.
+    private func record(_ definitions: [TableDefinition], _ connection: any SQLConnection) throws(StoreFailure) {
+        if definitions.isEmpty { return }
+        for definition in definitions {
             let declared = TableSchema.declared(definition)
-            try create(definition, declared, connection)
             // The server also records a table without columns as its own.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
                 try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))
                 try connection.run(StateSQL.add(column, to: definition.name, dialect))
             }
-            try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
-        case .columns(let missing): try add(missing, to: definition, connection)
         }
+        try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
     }
 
     private func create(

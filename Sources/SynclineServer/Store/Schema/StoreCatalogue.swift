@@ -1,5 +1,7 @@
 // The tables of a database as a server knows them, and what is worth telling an operator about them.
 
+import SynclineGround
+
 /// The tables as of a schema number.
 struct StoreCatalogue: Sendable {
     var tables: [String: TableSQL]
@@ -33,7 +35,7 @@ extension StoreCatalogue {
             }
         }
         for (name, columns) in unknownColumns.sorted(by: { $0.key < $1.key }) {
-            let new = columns.filter { old.unknownColumns[name]?.contains($0) != true }
+            let new = columns.filter { old.unknownColumns[name]?.containsExactly($0) != true }
             if new.isEmpty { continue }
             notes.append(
                 "table \(name) has \(new.joined(separator: ", ")), which the server did not make and does not serve")

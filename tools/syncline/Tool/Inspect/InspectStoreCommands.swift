@@ -42,10 +42,6 @@ enum InspectStoreCommands {
             #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"],"types":{…},"unfit":{…}}]"#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
-        let declaration = try reader.declaration
-        let operations = Dictionary(grouping: try PushPlan(reader).operations) { ExactString($0.table) }
-        let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
-        let names = Set(try reader.tables()).union(declaration?.tables.map(\.name) ?? []).union(try reader.types.names)
         var list = try ListWriter(
             context.output,
             [
@@ -53,35 +49,13 @@ enum InspectStoreCommands {
                 Column("CURSORS", .right), "COLUMNS",
             ])
         let style = context.output.style
-        for name in names.sorted() {
-            let rows = try reader.count(RowQuery(table: name))
-            let own = operations[ExactString(name)] ?? []
-            let waiting = own.count { $0.state == .conflict || $0.state == .parked }
-            let positions = cursors[ExactString(name)]?.count ?? 0
-            let types = try reader.types(of: name)
-            let columns = Set(try reader.columns(of: name)).union(types.columns.map(\.name)).sorted()
-            let unfit = try reader.unfitValues(of: name).sorted { $0.key < $1.key }
-            let shown = columns.map { column in
-                let declared = types.columns.first { $0.name == column }
-                return declared.map { "\($0.name): \($0.type.rawValue)" } ?? column
-            }
-            let local = declaration?.localColumns(of: name) ?? []
+        for table in try TableSummary.all(reader, PushPlan(reader)) {
             try list.row(
                 [
-                    Cell(escaped(name)), Cell(style.count(rows)), Cell(style.count(own.count)),
-                    Cell(style.count(waiting)), Cell(style.count(positions)),
-                    Cell(
-                        escaped(
-                            (shown + unfit.map { "\($0.value) of \($0.key) do not fit" }).joined(separator: ", "))),
+                    Cell(escaped(table.name)), Cell(style.count(table.rows)), Cell(style.count(table.pending)),
+                    Cell(style.count(table.waiting)), Cell(style.count(table.cursors)), Cell(table.columnText),
                 ],
-                json: [
-                    "table": .string(name), "rows": .number(rows), "pending": .number(own.count),
-                    "conflicts": .number(waiting), "cursors": .number(positions),
-                    "columns": .array(columns.map(JSONValue.string)),
-                    "localColumns": .array(local.sorted().map(JSONValue.string)),
-                    "types": JSONValue(types: types.columns),
-                    "unfit": .object(unfit.map { .init(key: $0.key, value: .number($0.value)) }),
-                ])
+                json: table.json)
         }
         try list.finish()
         return .done

@@ -1,6 +1,7 @@
 // Reads rows from CSV. The first line names the columns.
 
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 struct CSVReading {
@@ -20,7 +21,7 @@ struct CSVReading {
         self.lines = lines
         guard let heading = try record() else { return }
         names = heading.map { CSVText.unmarked($0.text) }
-        guard Set(names).count == names.count else { throw wrong("the heading names a column twice") }
+        guard names.exact.count == names.count else { throw wrong("the heading names a column twice") }
     }
 
     /// The next row; nil at the end.

@@ -1,6 +1,7 @@
 // Rows in the formats of other programs.
 
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 import SynclineWire
 
@@ -8,9 +9,9 @@ import SynclineWire
 enum RowText {
     static func columns(_ rows: [StoredRow]) -> [String] {
         var names: [String] = []
-        var known: Set<String> = []
+        var known: Set<ExactString> = []
         for row in rows {
-            for name in row.columns.columns where known.insert(name).inserted { names.append(name) }
+            for name in row.columns.columns where known.insert(ExactString(name)).inserted { names.append(name) }
         }
         return names
     }

@@ -4,6 +4,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 struct Bisection {
@@ -64,11 +65,11 @@ struct Bisection {
             if let focus = condition.focus { try check(focus, finding, loader) }
         }
         let known = try end.present.knownColumns()
-        let unknown = condition.filter?.columns.subtracting(known).min()
+        let unknown = condition.filter?.columns.subtracting(known).min()?.text
         if let unknown {
             let range = last == .max ? "no row ever had" : "no row had"
             let end = last == .max ? "" : " through @\(last)"
-            throw Bisection.unknown("\(range) a column \(unknown)\(end)", unknown, known.sorted())
+            throw Bisection.unknown("\(range) a column \(unknown)\(end)", unknown, known.sorted().map(\.text))
         }
     }
 

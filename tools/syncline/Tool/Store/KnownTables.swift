@@ -1,6 +1,7 @@
 // Names of tables, rows and columns that are misspelt.
 
 import SynclineCore
+import SynclineGround
 import SynclineInspect
 
 extension Context {
@@ -20,8 +21,8 @@ extension Context {
     /// Says which columns of a query no row ever had. Rows that have them may still come, so it is not an error.
     func check(columnsOf query: RowQuery, _ reader: StateReader) throws {
         let used = (query.filter?.columns ?? []).union(
-            query.order.compactMap { $0.column.split(separator: "/").first.map(String.init) }
-        ).union(query.select ?? [])
+            (query.order.compactMap { $0.column.split(separator: "/").first.map(String.init) }
+                + (query.select ?? [])).exact)
         for (column, meant) in try Context.unknown(used, reader) {
             narration.warn("no row ever had a column \(column)")
             if let meant { narration.hint("Did you mean `\(meant)`?") }
@@ -37,10 +38,13 @@ extension Context {
     }
 
     /// The columns that no row ever had, each with the one that may have been meant.
-    private static func unknown(_ columns: Set<String>, _ reader: StateReader) throws -> [(String, meant: String?)] {
+    private static func unknown(_ columns: Set<ExactString>, _ reader: StateReader) throws -> [(String, meant: String?)]
+    {
         let known = try reader.knownColumns()
         if try reader.knownTables().isEmpty { return [] }
-        return columns.subtracting(known).sorted().map { ($0, Suggestion.nearest(to: $0, in: known.sorted())) }
+        return columns.subtracting(known).sorted().map {
+            ($0.text, Suggestion.nearest(to: $0.text, in: known.sorted().map(\.text)))
+        }
     }
 
     /// Suggests the row that may have been meant.

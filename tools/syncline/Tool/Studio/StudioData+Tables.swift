@@ -23,6 +23,17 @@ extension StudioData {
         try states.read(at: event) { state in ["count": .number(try state.reader.count(query))] }
     }
 
+    /// The declared types of a table's columns, and how many values do not fit theirs.
+    func columns(of table: String, at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in
+            let unfit = try state.reader.unfitValues(of: table).sorted { $0.key < $1.key }
+            return [
+                "types": JSONValue(types: try state.reader.types(of: table).columns),
+                "unfit": .object(unfit.map { .init(key: $0.key.text, value: .number($0.value)) }),
+            ]
+        }
+    }
+
     /// The rows that follow a place in the order, with the columns that they have. `next` is the place at which the next
     /// part begins, or null at the end.
     func table(_ query: RowQuery, at event: UInt64?) throws -> JSONValue {

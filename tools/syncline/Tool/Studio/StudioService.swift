@@ -67,6 +67,7 @@ final class StudioService: Sendable {
         case "/api/event": try data.event(query.number("n") ?? 1)
         case "/api/tables": try data.tables(at: query.number("at"))
         case "/api/table": try data.table(query.query, at: query.number("at"))
+        case "/api/columns": try data.columns(of: query.text("name"), at: query.number("at"))
         case "/api/count": try data.count(query.query, at: query.number("at"))
         case "/api/search": try search(query)
         case "/api/row":

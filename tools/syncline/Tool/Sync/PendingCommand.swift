@@ -33,24 +33,28 @@ enum PendingCommand {
     ) { arguments, context in
         let view = try await context.view(arguments, at: arguments.value("at"))
         let reader = view.reader
-        let plan = try PushPlan(reader)
-        var operations = plan.operations
-        operations.mark(onTheirWay: view.rowsOnTheirWay)
         let outlook = try RequestOutlook(reader)
         var list = try ListWriter(
             context.output, ["ADDRESS", "KIND", "STATE", "ROW", "FIELDS", Column("BYTES", .right), "EXPECT"])
-        for (index, operation) in operations.enumerated() {
+        let onTheirWay = view.rowsOnTheirWay
+        var (number, sent) = (0, 0)
+        // There may be a million, so they are written as they are found.
+        try PushPlan.forEach(reader) { found in
+            var operation = found
+            operation.mark(onTheirWay: onTheirWay)
+            number += 1
+            if operation.isToPush { sent += 1 }
             let fields = try PushPlan.fields(of: operation, reader)
             let size = try outlook.request(operation)?.size
             let expected = try outlook.conflict(operation)?.rawValue
             try list.row(
                 [
-                    Cell("~\(index + 1)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
+                    Cell("~\(number)", .address), Cell("\(operation.kind)"), Cell(operation.state.rawValue),
                     Cell(escaped("\(operation.table)/\(operation.id)")),
                     Cell(escaped(fields.joined(separator: ", "))),
                     Cell(size.map { context.output.style.count($0) } ?? ""), Cell(expected ?? "", .warning),
                 ],
-                json: OutboxJSON.json(operation, fields: fields, number: index + 1).adding([
+                json: OutboxJSON.json(operation, fields: fields, number: number).adding([
                     "bytes": size.map { .number($0) } ?? .null, "expects": .optional(expected),
                 ]))
         }
@@ -69,8 +73,7 @@ enum PendingCommand {
                 ])
         }
         try list.finish()
-        let sent = plan.toPush.count
-        let waiting = operations.count - sent
+        let waiting = number - sent
         if waiting > 0, context.output.form.isText {
             context.narration.say("\(sent) to push, \(waiting) waiting for a decision or a release")
         }

@@ -1,0 +1,58 @@
+// One table on a page about the store: its rows, what is pending, and its columns with their types.
+
+import Syncline
+import SynclineCore
+import SynclineGround
+import SynclineInspect
+
+struct TableSummary {
+    let name: String
+    let rows: Int
+    let pending: Int
+    /// The operations that wait for a decision.
+    let waiting: Int
+    let cursors: Int
+    /// The columns of its rows and the declared ones, by name.
+    let columns: [String]
+    let types: [TypedColumn]
+    /// How many values do not fit the type of their column.
+    let unfit: [(column: String, values: Int)]
+    let localColumns: [String]
+
+    /// All tables that have rows, or are declared.
+    static func all(_ reader: StateReader, _ plan: PushPlan) throws -> [TableSummary] {
+        let declaration = try reader.declaration
+        let operations = Dictionary(grouping: plan.operations) { ExactString($0.table) }
+        let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
+        let names = (try reader.tables() + (declaration?.tables.map(\.name) ?? []) + reader.types.names).exact
+        return try names.sorted().map(\.text).map { name in
+            let own = operations[ExactString(name)] ?? []
+            let types = try reader.types(of: name)
+            return TableSummary(
+                name: name, rows: try reader.count(RowQuery(table: name)), pending: own.count,
+                waiting: own.count { $0.state == .conflict || $0.state == .parked },
+                cursors: cursors[ExactString(name)]?.count ?? 0,
+                columns: (try reader.columns(of: name) + types.columns.map(\.name)).exact.sorted().map(\.text),
+                types: types.columns,
+                unfit: try reader.unfitValues(of: name).sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) },
+                localColumns: (declaration?.localColumns(of: name) ?? []).sorted().map(\.text))
+        }
+    }
+
+    /// The columns with their types, and what does not fit.
+    var columnText: String {
+        let shown = columns.map { column in
+            types.first { $0.name.hasSameBytes(as: column) }.map { "\($0.name): \($0.type.rawValue)" } ?? column
+        }
+        return escaped((shown + unfit.map { "\($0.values) of \($0.column) do not fit" }).joined(separator: ", "))
+    }
+
+    var json: JSONValue {
+        [
+            "table": .string(name), "rows": .number(rows), "pending": .number(pending), "conflicts": .number(waiting),
+            "cursors": .number(cursors), "columns": .array(columns.map(JSONValue.string)),
+            "localColumns": .array(localColumns.map(JSONValue.string)), "types": JSONValue(types: types),
+            "unfit": .object(unfit.map { .init(key: $0.column, value: .number($0.values)) }),
+        ]
+    }
+}
