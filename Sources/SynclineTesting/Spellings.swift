@@ -1,12 +1,17 @@
 // Spellings of numbers, dates and UUIDs: those that people and programs write, those that can't be held, and random ones
 // from a seed.
 
-import SynclineCore
-import SynclineTesting
+package enum Spellings {
+    /// JSON texts of numbers, of numbers in quotation marks, of dates and of UUIDs; more than 500.
+    package static func json(_ seed: UInt64) -> [String] {
+        let quoted = [
+            "007", "0012.50", "-00.10", "1E400", "1e3", "12.500", "18446744073709551615", "12345678901234567890.12",
+        ]
+        return numbers(seed) + (quoted + dates(seed) + uuids(seed)).map { "\"\($0)\"" }
+    }
 
-enum Spellings {
     /// Numbers in JSON's form.
-    static func numbers(_ seed: UInt64) -> [String] {
+    package static func numbers(_ seed: UInt64) -> [String] {
         var chance = Chance(seed: seed)
         let known = [
             "0", "-0", "-0.0", "0.0", "0.00", "0e5", "1", "1.0", "1.50", "12.5", "0.07", "0.1", "100", "1e2", "1E2",
@@ -34,7 +39,7 @@ enum Spellings {
         return known + random
     }
 
-    static func dates(_ seed: UInt64) -> [String] {
+    package static func dates(_ seed: UInt64) -> [String] {
         var chance = Chance(seed: seed)
         let known = [
             "2026-05-19", "0001-01-01", "9999-12-31", "2024-02-29", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z",
@@ -54,7 +59,7 @@ enum Spellings {
         return known + forms
     }
 
-    static func uuids(_ seed: UInt64) -> [String] {
+    package static func uuids(_ seed: UInt64) -> [String] {
         var chance = Chance(seed: seed)
         let known = [
             "6F9619FF-8B86-D011-B42D-00C04FC964FF", "6f9619ff-8b86-d011-b42d-00c04fc964ff",
@@ -66,7 +71,7 @@ enum Spellings {
         return known + (0..<90).map { _ in uuid(&chance) }
     }
 
-    static func uuid(_ chance: inout Chance) -> String {
+    package static func uuid(_ chance: inout Chance) -> String {
         let form = chance.below(3)
         return [8, 4, 4, 4, 12].map { count in
             (0..<count).map { _ in
