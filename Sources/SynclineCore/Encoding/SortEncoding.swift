@@ -98,7 +98,7 @@ extension ByteWriter {
         if digits.isNegative { invert(from: start) }
     }
 
-    mutating func append(sortOf decimal: NumberDigits) {
+    package mutating func append(sortOf decimal: NumberDigits) {
         append(SortTag.decimal)
         if decimal.digits.isEmpty { return append(2) }
         append(decimal.isNegative ? 1 : 3)

@@ -78,9 +78,9 @@ extension FilterExpression {
             for name in path.dropFirst() {
                 value = value[member: name] ?? .null
             }
-            return FilterOperand(value, path.count == 1 ? work?.types[path[0]] ?? .any : .any)
-        case .literal(let value, _):
-            return FilterOperand(value)
+            return FilterOperand(value, path.count == 1 ? work?.type(of: value, in: path[0]) ?? .any : .any)
+        case .literal(let value, let form):
+            return FilterOperand(value, work?.type(of: value, in: nil, form) ?? .any)
         case .arithmetic(let arithmetic, let left, let right):
             return FilterArithmetic.apply(arithmetic, left.operand(in: row, work), right.operand(in: row, work))
         case .negate(let inner):

@@ -35,7 +35,7 @@ extension FilterExpression {
     }
 
     /// Returns the same kind of expression with mapped parts.
-    func mapParts(_ map: (FilterExpression) -> FilterExpression) -> FilterExpression {
+    package func mapParts(_ map: (FilterExpression) -> FilterExpression) -> FilterExpression {
         switch self {
         case .column, .literal: self
         case .compare(let comparison, let left, let right): .compare(comparison, map(left), map(right))

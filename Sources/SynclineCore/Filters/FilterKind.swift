@@ -1,7 +1,9 @@
 // The kinds of a filter's parts, for callers that prefer an error to an empty result.
 
 package enum FilterKind: Hashable, Sendable {
-    case text, number, boolean, date
+    case text, number, decimal, boolean, date
+    /// Strings that may be dates: it is not said what the column holds.
+    case anyText
 
     /// The kind of a value; nil for null, which fits all kinds, and for values without filter literals.
     init?(of value: Value) {
@@ -16,8 +18,8 @@ package enum FilterKind: Hashable, Sendable {
 
     var noun: String {
         switch self {
-        case .text: "a string"
-        case .number: "a number"
+        case .text, .anyText: "a string"
+        case .number, .decimal: "a number"
         case .boolean: "true or false"
         case .date: "a date"
         }

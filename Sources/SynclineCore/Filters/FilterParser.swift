@@ -44,12 +44,29 @@ struct FilterParser {
     /// Throws if kinds are checked and a part has the wrong kind.
     private func check(_ part: Part, is kind: FilterKind) throws(FilterError) {
         guard typing != nil, let found = part.kind, found != kind else { return }
+        switch (found, kind) {
+        case (.decimal, .number), (.anyText, .text), (.anyText, .date): return
+        default: break
+        }
         throw scanner.error("expected \(kind.noun), found \(found.noun)", at: part.start)
     }
 
     private func check(_ part: Part, fits other: Part) throws(FilterError) {
-        guard typing != nil, let kind = part.kind, let known = other.kind, kind != known else { return }
+        guard typing != nil, let kind = part.kind, let known = other.kind, kind != known,
+            !FilterParser.canMeet(part, other), !FilterParser.canMeet(other, part)
+        else { return }
         throw scanner.error("\(known.noun) can't be compared with \(kind.noun)", at: part.start)
+    }
+
+    /// Whether a column can be compared with another kind: a decimal with a number, also one in quotation marks, and
+    /// strings that may be dates with dates.
+    private static func canMeet(_ column: Part, _ other: Part) -> Bool {
+        switch (column.kind, other.kind, column.expression, other.expression) {
+        case (.decimal?, .number?, _, _): true
+        case (.decimal?, .text?, _, .literal(let value, _)): NumberDigits(number: value) != nil
+        case (.anyText?, .text?, _, _), (.anyText?, .date?, _, _): true
+        default: false
+        }
     }
 
     private func literal(_ value: Value, form: FilterExpression.LiteralForm = .plain, from start: Int) -> Part {

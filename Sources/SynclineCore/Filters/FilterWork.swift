@@ -1,5 +1,5 @@
-// Limits the work of evaluating a filter, and knows the types of the columns. A filter's length limits the number of function calls, but not the size of
-// the strings they make: two letters may become a thousand, again and again.
+// Limits the work of evaluating a filter, and knows the types of the columns. A filter's length limits the number of
+// function calls, but not the size of the strings they make: two letters may become a thousand, again and again.
 
 /// Why the evaluation of a filter ended early.
 package enum FilterFailure: Error, Hashable, Sendable {
@@ -20,11 +20,24 @@ package final class FilterWork {
     private let goesOn: (() -> Bool)?
     /// The types of the columns of the table.
     let types: TableTypes
+    /// Whether it is a server's: a literal says what it means beside a column without a type. A number for
+    /// which no double can stand is a decimal, and a literal of the type GUID a UUID.
+    let isServers: Bool
 
     /// - Parameter goesOn: Asked before each row and each function.
-    package init(_ types: TableTypes = TableTypes(), goesOn: (() -> Bool)? = nil) {
+    package init(_ types: TableTypes = TableTypes(), isServers: Bool = false, goesOn: (() -> Bool)? = nil) {
         self.types = types
+        self.isServers = isServers
         self.goesOn = goesOn
+    }
+
+    /// The type of a value that a column has, or of a literal in a form.
+    func type(of value: Value, in column: String?, _ form: FilterExpression.LiteralForm = .plain) -> ColumnType {
+        if let column, types[column] != .any { return types[column] }
+        guard isServers else { return .any }
+        if form == .guid { return .uuid }
+        if case .number(let number) = value, number.isExact { return .decimal }
+        return .any
     }
 
     func beginRow() {

@@ -139,13 +139,13 @@ extension NumberDigits {
     }
 
     /// The same if a decimal column holds it.
-    init?(decimal value: Value) {
+    package init?(decimal value: Value) {
         self.init(number: value)
         guard isDecimal else { return nil }
     }
 
     /// Whether a decimal column holds it.
-    var isDecimal: Bool {
+    package var isDecimal: Bool {
         digits.isEmpty
             || digits.count <= NumberDigits.decimalDigits && exponent - 1 <= NumberDigits.decimalPlaces.upperBound
                 && exponent - digits.count >= NumberDigits.decimalPlaces.lowerBound
@@ -177,6 +177,17 @@ extension NumberDigits {
         if exponent <= 0 { return sign + "0." + String(repeating: "0", count: -exponent) + String(figures) }
         let whole = String(figures.prefix(exponent)) + String(repeating: "0", count: max(0, exponent - figures.count))
         return sign + whole + (figures.count > exponent ? "." + String(figures.dropFirst(exponent)) : "")
+    }
+
+    /// The number as JSON without an exponent, with at least this many digits after the point.
+    package func plain(places: Int = 0) -> String {
+        let whole = digits.prefix(max(0, exponent)) + Array(repeating: 0, count: max(0, exponent - digits.count))
+        var fraction = Array(repeating: UInt8(0), count: digits.isEmpty ? 0 : max(0, -exponent))
+        fraction += digits.dropFirst(max(0, exponent))
+        fraction += Array(repeating: 0, count: max(0, places - fraction.count))
+        func text(_ digits: [UInt8]) -> String { String(decoding: digits.map { $0 + 0x30 }, as: UTF8.self) }
+        let number = (whole.isEmpty ? "0" : text(Array(whole))) + (fraction.isEmpty ? "" : "." + text(fraction))
+        return (isNegative ? "-" : "") + number
     }
 
     /// The number as a value: an integer or a double if it is spelled as they are.

@@ -28,6 +28,13 @@ extension SpelledNumber {
     /// Whether it is compared as the nearest double.
     package var isDouble: Bool { if case .double = meaning { true } else { false } }
 
+    /// Whether it is a decimal for which no double can stand: it has more digits than the nearest one, or it is an integer
+    /// beyond 64 bits.
+    package var isExact: Bool {
+        guard let digits = NumberDigits(spelling), digits.isDecimal else { return false }
+        return !isDouble || NumberDigits(shortest: rounded) != digits
+    }
+
     /// The same number with the other sign.
     package var negated: Value {
         let other = spelling.hasPrefix("-") ? String(spelling.dropFirst()) : "-" + spelling

@@ -48,7 +48,7 @@ struct ServerArguments {
             summary: "address to listen on; port 0: any free port (default: 127.0.0.1:8080)"),
         Flag(
             name: "table", value: "NAME[:OPTIONS]",
-            summary: "a table to serve, such as todoitem:softDelete=false,columns=text/string+complete/boolean"),
+            summary: "a table to serve, such as entry:softDelete=false,columns=text/string+amount/decimal+due/date"),
         Flag(name: "config", value: "FILE", summary: "a configuration as JSON; flags take precedence"),
         Flag(name: "auth-key", value: "KEY", summary: "token key: literal, hex:…, base64:…, file:PATH or env:NAME"),
         Flag(name: "tls-cert", value: "FILE", summary: "the TLS certificate as PEM"),

@@ -43,8 +43,10 @@ extension TableDefinition {
         var columns: [Column] = []
         for member in members {
             try check(column: member.name, place)
-            let known = ColumnType.allCases.map(\.rawValue)
-            guard case .string(let text) = member.value, let type = ColumnType(rawValue: text) else {
+            let known = ColumnType.served.map(\.rawValue)
+            guard case .string(let text) = member.value, let type = ColumnType(rawValue: text),
+                ColumnType.served.contains(type)
+            else {
                 throw StartFailure("\(place).\(member.name) must be one of \(known.joined(separator: ", "))")
             }
             if columns.contains(where: { $0.name.lowercased().hasSameBytes(as: member.name.lowercased()) }) {

@@ -189,7 +189,7 @@ final class SQLStore: TableStore {
             outcome.count = try evaluated(whole, filter, statements, connection, &number).count
         }
         let counts = plan.counts && plan.after == nil
-        let work = FilterWork(within: WorkLimit.current)
+        let work = FilterWork(statements.schema, within: WorkLimit.current)
         var seen = number
         var matches = 0
         var room = AnswerBudget(limits.answerBytes)
@@ -257,8 +257,8 @@ final class SQLStore: TableStore {
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: mark)
         let mayShareNumber = !statements.schema.isOwn
-        let filter = plan.filter?.asServersRead
-        let work = FilterWork(within: WorkLimit.current)
+        let filter = plan.filter?.asServerReads(statements.schema)
+        let work = FilterWork(statements.schema, within: WorkLimit.current)
         var wider = plan
         wider.limit += 1
         var tombstones = try self.tombstones(wider, statements, connection)[...]

@@ -1,84 +1,8 @@
-// Checks whether a client's item fits the columns of a table, and what is stored of it. A value is stored unchanged or
-// refused, never converted: a string in a column of numbers is the client's error.
+// Checks whether a client's item fits the columns of a table, and what is stored of it. A string in a column of numbers is
+// the client's error.
 
 import SynclineCore
 import SynclineGround
-
-extension ColumnType {
-    /// The type of a new column with this first value; nil for null, which has none.
-    init?(of value: Value) {
-        switch value {
-        case .null: return nil
-        case .bool: self = .boolean
-        case .integer, .double, .number: self = .number
-        case .string, .bytes: self = .string
-        case .date: self = .date
-        case .array, .object: self = .json
-        }
-    }
-
-    /// The stored form of a value.
-    func stored(_ value: Value, column: String) throws(Refusal) -> Value {
-        switch (self, value) {
-        case (_, .null), (.boolean, .bool), (.number, .integer): return value
-        case (.number, .double(let number)): return .double(number == 0 ? 0 : number)
-        case (.number, .number(let number)) where number.rounded.isFinite:
-            return .double(number.rounded == 0 ? 0 : number.rounded)
-        case (.string, .string(let text)):
-            try ColumnType.check(text, column)
-            return value
-        case (.date, .string(let text)):
-            // Databases support years from 1, and the protocols up to 9999, in UTC.
-            if let date = Timestamp(anyForm: text), (-62_135_596_800...253_402_300_799).contains(date.instant.seconds) {
-                return ColumnType.day(date)
-            }
-        case (.date, .date(let date)): return ColumnType.day(date)
-        case (.json, _):
-            try ColumnType.check(value, column)
-            return value
-        default: break
-        }
-        let given = value.kindName
-        throw Refusal(400, "invalid-value", "Column \(column) holds \(plural), but the value is \(given)")
-    }
-
-    /// In UTC, with milliseconds.
-    private static func day(_ date: Timestamp) -> Value {
-        .date(Timestamp(.init(milliseconds: date.instant.milliseconds)))
-    }
-
-    private var plural: String {
-        switch self {
-        case .string: "strings"
-        case .number: "numbers"
-        case .boolean: "true or false"
-        case .date: "dates such as 2026-05-19T21:30:00.000Z"
-        case .json: "any JSON"
-        }
-    }
-
-    /// PostgreSQL's strings can't hold U+0000, so neither database receives it.
-    private static func check(_ text: String, _ column: String) throws(Refusal) {
-        if text.utf8.contains(0) { throw zero(column) }
-    }
-
-    fileprivate static func zero(_ column: String) -> Refusal {
-        Refusal(400, "invalid-value", "A string in column \(column) contains U+0000")
-    }
-
-    private static func check(_ value: Value, _ column: String) throws(Refusal) {
-        switch value {
-        case .string(let text): try check(text, column)
-        case .array(let elements): for element in elements { try check(element, column) }
-        case .object(let members):
-            for member in members {
-                try check(member.name, column)
-                try check(member.value, column)
-            }
-        default: break
-        }
-    }
-}
 
 /// A client's item in the columns of a table, with its values encoded.
 struct CheckedItem: Hashable, Sendable {
@@ -107,7 +31,7 @@ extension TableSchema {
                     if column.name == definition.perUser || traits.computed.contains(column.name) {
                         _ = try? reader.skipValue()
                     } else {
-                        try column.store(&reader, into: &writer)
+                        try column.store(&reader, limits(of: column.name), into: &writer)
                         checked.extents[place] = start..<writer.count
                     }
                 } else {
@@ -115,7 +39,7 @@ extension TableSchema {
                     guard let column = try newColumn(name, value, beside: begun) else { continue }
                     guard begun.count < limit else { throw TableSchema.tooManyColumns }
                     begun.insert(ExactString(name.lowercased()))
-                    writer.append(value: try column.type.stored(value, column: name))
+                    writer.append(value: try column.stored(value, limits(of: name)))
                     checked.extents.append(start..<writer.count)
                     checked.newColumns.append(column)
                 }
@@ -183,21 +107,25 @@ extension TableSchema {
     func placesChanged(from old: Row, to new: Row) -> [Int] {
         if isOwn { return [] }
         return zip(old.members, new.members).enumerated().compactMap { place, values in
-            values.0.value == values.1.value || traits.computed.contains(columns[place].name) ? nil : place
+            let (column, old, new) = (columns[place], values.0.value, values.1.value)
+            let isSame = old == new || column.isMeant && column.type.areSame(old, new)
+            return isSame || traits.computed.contains(column.name) ? nil : place
         }
     }
 }
 
 extension Column {
     /// Writes the stored form of the next value.
-    fileprivate func store(_ reader: inout ByteReader, into writer: inout ByteWriter) throws(Refusal) {
+    fileprivate func store(
+        _ reader: inout ByteReader, _ limits: ColumnLimits, into writer: inout ByteWriter
+    ) throws(Refusal) {
         let start = reader.offset
         // No string is created for a value that is text.
         if type == .string, let hasZero = try? reader.withText({ $0.contains(0) }) {
-            if hasZero { throw ColumnType.zero(name) }
+            if hasZero { throw zero }
             writer.append(UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset]))
         } else {
-            writer.append(value: try type.stored((try? reader.value()) ?? .null, column: name))
+            writer.append(value: try stored((try? reader.value()) ?? .null, limits))
         }
     }
 }

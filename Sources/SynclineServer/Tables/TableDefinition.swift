@@ -4,19 +4,6 @@
 import SynclineCore
 import SynclineGround
 
-/// The type of a column's values.
-enum ColumnType: String, Hashable, Sendable, CaseIterable {
-    /// Unicode, kept exactly.
-    case string
-    /// A 64-bit integer or a double, kept as given.
-    case number
-    case boolean
-    /// An instant, exact to the millisecond.
-    case date
-    /// Any value, kept unchanged; the database neither compares nor orders it.
-    case json
-}
-
 /// A column that clients can set.
 struct Column: Hashable, Sendable {
     var name: String

@@ -21,6 +21,8 @@ final class TableSchema: Sendable {
     let idKind: IDKind
     /// How the database's columns differ from those that a server makes.
     let traits: ColumnTraits
+    /// The decimals of a second that dates can have.
+    let decimals: UInt8
     /// Seeds for the hashes of the columns' values.
     let nameHashes: [UInt64]
     private let places: [ExactString: Int]
@@ -31,9 +33,9 @@ final class TableSchema: Sendable {
 
     init(
         _ definition: TableDefinition, columns: [Column], systemColumns: Set<SystemColumn> = Set(SystemColumn.allCases),
-        isOwn: Bool = true, idKind: IDKind = .text, traits: ColumnTraits = ColumnTraits()
+        isOwn: Bool = true, idKind: IDKind = .text, traits: ColumnTraits = ColumnTraits(), decimals: UInt8 = 9
     ) {
-        (self.isOwn, self.idKind, self.traits) = (isOwn, idKind, traits)
+        (self.isOwn, self.idKind, self.traits, self.decimals) = (isOwn, idKind, traits, decimals)
         self.definition = definition
         self.columns = columns
         self.systemColumns = systemColumns
@@ -72,7 +74,10 @@ final class TableSchema: Sendable {
     /// The types of its columns for checking a filter.
     var typing: FilterTyping {
         return { [self] name in
-            if let place = place(ofAnyCase: name) { return columns[place].type.filterKind }
+            if let place = place(ofAnyCase: name) {
+                let kind = columns[place].type.filterKind
+                return kind == .text && isInferred(columns[place].name) ? .anyText : kind
+            }
             switch SystemColumn(anyCase: name) {
             case .id?, .version?: return .text
             case .createdAt?, .updatedAt?: return .date
@@ -80,6 +85,18 @@ final class TableSchema: Sendable {
             case nil: return nil
             }
         }
+    }
+
+    /// The types of its columns for evaluating a filter. Strings and numbers are compared as what they are, as in a
+    /// column without a type.
+    var types: TableTypes {
+        TableTypes(
+            columns.lazy.filter(\.isMeant).map { TypedColumn($0.name, $0.type) })
+    }
+
+    /// Whether a column was created for the first value that it got.
+    func isInferred(_ column: String) -> Bool {
+        isOwn && !TableSchema.declared(definition).contains { $0.name.hasSameBytes(as: column) }
     }
 
     /// The place of the owner column.
@@ -90,7 +107,11 @@ final class TableSchema: Sendable {
     func source(of column: SystemColumn) -> String { source(of: column.rawValue) }
 
     func adding(_ new: [Column]) -> TableSchema {
-        TableSchema(definition, columns: columns + new, systemColumns: systemColumns, isOwn: isOwn)
+        TableSchema(definition, columns: columns + new, systemColumns: systemColumns, isOwn: isOwn, decimals: decimals)
+    }
+
+    func limits(of column: String) -> ColumnLimits {
+        ColumnLimits(precision: traits.precision[column] ?? .decimals, decimals: decimals)
     }
 
     /// The columns of a definition.
@@ -109,8 +130,12 @@ struct ColumnTraits: Hashable, Sendable {
     var opaque: Set<ExactString> = []
     /// Only the database sets them.
     var computed: Set<ExactString> = []
-    /// Their times may be more exact than a millisecond.
+    /// System columns whose times may be more exact than the milliseconds that clients see.
     var fine: Set<ExactString> = []
+    /// The numbers that they keep, if those are not all.
+    var precision: [ExactString: NumberPrecision] = [:]
+    /// The database has a type of its own for their UUIDs.
+    var native: Set<ExactString> = []
     /// Strings that the database does not order by their bytes.
     var collated: Set<ExactString> = []
     /// Strings that the database may take for equal if their bytes differ.
@@ -139,9 +164,10 @@ enum RowVersion {
 extension ColumnType {
     /// Nil for types without literals in filters.
     fileprivate var filterKind: FilterKind? {
-        switch self {
-        case .string: .text
+        switch form {
+        case .string, .uuid: .text
         case .number: .number
+        case .decimal: .decimal
         case .boolean: .boolean
         case .date: .date
         case .json: nil

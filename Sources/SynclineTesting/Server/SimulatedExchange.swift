@@ -31,7 +31,7 @@ struct SimulatedExchange {
         let limit = state.tables[table]?.pageLimit ?? (isOld ? 50 : 100)
         let filter = list.filter?.asServersRead
         let matches = (state.tables[table]?.visibleRows() ?? []).filter { row in
-            (list.includesDeleted || !row.isDeleted) && filter?.matches(row) ?? true
+            (list.includesDeleted || !row.isDeleted) && filter?.matches(row, FilterWork(isServers: true)) ?? true
         }
         let query = RowQuery(table: table, order: list.order)
         let sorted = matches.sorted { query.areInOrder(($0.id, $0), ($1.id, $1)) }

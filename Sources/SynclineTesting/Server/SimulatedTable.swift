@@ -83,7 +83,7 @@ struct SimulatedTable: Sendable {
         return found.compactMap { id, number in
             if let tombstone = tombstones[id] { return TableChange(number: number, row: tombstone, isInView: true) }
             return rows[id].map {
-                TableChange(number: number, row: $0, isInView: filter?.matches($0) ?? true)
+                TableChange(number: number, row: $0, isInView: filter?.matches($0, FilterWork(isServers: true)) ?? true)
             }
         }
     }

@@ -208,12 +208,16 @@ private struct AdoptedStory {
         }
     }
 
-    private mutating func value(_ type: SynclineServer.ColumnType) -> Value {
+    private mutating func value(_ type: ColumnType) -> Value {
         if chance.once(in: 5), !table.isMoody { return .null }
-        switch type {
+        switch type.form {
+        case .uuid:
+            return .string(
+                chance.pick(["0198b5a2-0000-7000-8000-00000000000b", "0198B5A2-0000-7000-8000-00000000000C"]))
         case .string:
             return .string(chance.pick(["", "a", "Ä", "x'y", "日本", "0198b5a2-0000-7000-8000-00000000000b", "12345"]))
-        case .number: return chance.pick([.integer(0), .integer(-17), .integer(32_000), .double(0.5), .double(12.25)])
+        case .number, .decimal:
+            return chance.pick([.integer(0), .integer(-17), .integer(32_000), .double(0.5), .double(12.25)])
         case .boolean: return .bool(chance.once(in: 2))
         case .date:
             return .string(

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `a column type is served as the type of its values, or not at all`() {
-        func served(_ type: String, _ dialect: SQLDialect) -> SynclineServer.ColumnType? {
+        func served(_ type: String, _ dialect: SQLDialect) -> ColumnType? {
             DatabaseColumn("c", type).served(dialect)
         }
         #expect(served("character varying", .postgres) == .string && served("enum", .postgres) == .string)
@@ -29,6 +29,9 @@ import Testing
         for type in ["interval", "array", "bytea", "user-defined", "time without time zone", "point", "money"] {
             #expect(served(type, .postgres) == nil, "\(type)")
         }
+        #expect(served("numeric", .postgres) == .decimal && served("uuid", .postgres) == .uuid)
+        #expect(served("DECIMAL(10,2)", .sqlite) == .decimal && served("NUMERIC", .sqlite) == .decimal)
+        #expect(served("UUID", .sqlite) == .uuid && served("INTEGER", .sqlite) == .number)
         #expect(served("VARCHAR(20)", .sqlite) == .string && served("DATETIME", .sqlite) == .date)
         #expect(served("BLOB", .sqlite) == nil && served("", .sqlite) == nil)
     }

@@ -1,6 +1,7 @@
 // Tables as others make them, from a seed: with types, defaults, triggers, generated columns, collations, numbers and
 // rights that a server would not choose. Each knows which of its faults a server must refuse.
 
+import SynclineCore
 import SynclineGround
 import SynclineTesting
 
@@ -103,15 +104,16 @@ struct RandomTable {
     }
 
     private static let postgresTypes: [(String, ColumnType)] = [
-        ("text", .string), ("varchar(20)", .string), ("char(5)", .string), ("uuid", .string),
+        ("text", .string), ("varchar(20)", .string), ("char(5)", .string), ("uuid", .uuid),
         ("text COLLATE \"en-x-icu\"", .string), ("integer", .number), ("smallint", .number), ("bigint", .number),
-        ("numeric", .number), ("numeric(10,2)", .number), ("double precision", .number), ("real", .number),
+        ("numeric", .decimal), ("numeric(10,2)", .decimal), ("double precision", .number), ("real", .number),
         ("boolean", .boolean), ("timestamptz", .date), ("timestamp", .date), ("date", .date), ("json", .json),
         ("jsonb", .json),
     ]
     private static let sqliteTypes: [(String, ColumnType)] = [
         ("TEXT", .string), ("VARCHAR(20)", .string), ("TEXT COLLATE NOCASE", .string), ("INTEGER", .number),
-        ("REAL", .number), ("NUMERIC", .number), ("BOOLEAN", .boolean), ("DATE", .date), ("TIMESTAMP", .date),
+        ("REAL", .number), ("UUID", .uuid), ("NUMERIC", .decimal), ("BOOLEAN", .boolean), ("DATE", .date),
+        ("TIMESTAMP", .date),
         ("JSON", .json),
     ]
 
@@ -125,7 +127,7 @@ struct RandomTable {
         var text = "\(name) \(type)"
         var field = Field(name: name, type: kind)
         switch chance.below(8) {
-        case 0 where kind == .number && !type.hasPrefix("small"):
+        case 0 where [.number, .decimal].contains(kind.form) && !type.hasPrefix("small"):
             text = "\(name) \(type) GENERATED ALWAYS AS (7) STORED"
             field.isComputed = true
         case 1 where type == "bigint" && !columns.contains { $0.contains("IDENTITY") }:
@@ -144,9 +146,10 @@ struct RandomTable {
     }
 
     private mutating func literal(_ kind: ColumnType, _ type: String) -> String {
-        switch kind {
-        case .string: type == "uuid" ? "'0198b5a2-0000-7000-8000-00000000000a'" : "'plain'"
-        case .number: chance.pick(["7", "0", "-3"])
+        switch kind.form {
+        case .string: "'plain'"
+        case .uuid: "'0198b5a2-0000-7000-8000-00000000000a'"
+        case .number, .decimal: chance.pick(["7", "0", "-3"])
         case .boolean: isSQLite ? "1" : "true"
         case .date: "'2026-05-19 21:30:00'"
         case .json: "'{\"a\":[1]}'"

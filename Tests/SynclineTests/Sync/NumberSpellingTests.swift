@@ -128,6 +128,25 @@ private struct Priced: SyncModel {
         #expect(try StateImage.check(store.disk, "the fold").through > 0)
     }
 
+    @Test(arguments: [ColumnType.any, .decimal, .number, .date, .uuid])
+    func `every spelling of a long list goes back as it came`(_ type: ColumnType) async throws {
+        let spellings = Spellings.json(11)
+        #expect(spellings.count > 500)
+        let columns = spellings.enumerated().map { "\"c\($0.offset)\":\($0.element)" }
+        var store = try await Store((columns + ["\"z\":1"]).joined(separator: ","))
+        if type != .any {
+            let names = spellings.indices.map { ("c\($0)", type) }
+            try await store.database.declareColumns(table: "t", Dictionary(names) { $1 })
+        }
+        #expect(try await store.database.pull("t").reason == nil)
+        try await store.die()
+        try await store.table.update(.item("a", ["z": .integer(2)]))
+        _ = try await store.database.push()
+        let sent = try store.lastSent()
+        #expect(sent["z"] == "2")
+        for (place, spelling) in spellings.enumerated() { #expect(sent["c\(place)"] == spelling) }
+    }
+
     @Test func `another spelling of the same meaning changes nothing, and other digits stay`() async throws {
         let store = try await Store(Self.columns.joined(separator: ","))
         _ = try await store.database.pull("t")

@@ -4,8 +4,8 @@ import SynclineCore
 import SynclineWire
 
 extension FilterWork {
-    convenience init(within limit: WorkLimit?) {
-        self.init(goesOn: limit.map { limit in { limit.stop == nil } })
+    convenience init(_ schema: TableSchema, within limit: WorkLimit?) {
+        self.init(schema.types, isServers: true, goesOn: limit.map { limit in { limit.stop == nil } })
     }
 
     /// Throws the reason why the work failed, if it did.

@@ -1,5 +1,5 @@
-// Values in PostgreSQL's text form. A column of type numeric stores both integers and doubles: a double is written with
-// a decimal point, which the type keeps, and this distinguishes the two.
+// Values in PostgreSQL's text form. A column of type numeric stores integers, doubles and decimals: a double is written
+// with a decimal point, which the type keeps, and this distinguishes it from an integer.
 
 import SynclineCore
 
@@ -11,8 +11,8 @@ extension SQLValue {
         case .bool(let flag): flag ? "t" : "f"
         case .integer(let number): String(number)
         case .double(let number): SQLValue.decimal(number)
-        case .text(let text), .json(let text): text
-        case .date(let time): Timestamp.text(milliseconds: time)
+        case .text(let text), .decimal(let text), .uuid(let text), .json(let text): text
+        case .date(let instant): Timestamp(kept: instant).description
         }
     }
 
@@ -36,11 +36,8 @@ extension SQLValue {
         case 20, 21, 23: self = Int64(text).map { .integer($0) } ?? .text(text)
         case 700, 701: self = Double(text).map { SQLValue(number: $0) } ?? .text(text)
         case 1700:
-            if !text.contains("."), let integer = Int64(text) {
-                self = .integer(integer)
-            } else {
-                self = Double(text).map { SQLValue(number: $0) } ?? .text(text)
-            }
+            let isNumber = text.utf8.last.map { $0 &- 0x30 < 10 } ?? false
+            self = isNumber ? Int64(text).map { .integer($0) } ?? .decimal(text) : .text(text)
         case 1114, 1184: self = .text(SQLValue.moment(text))
         case 114, 3802: self = .json(text)
         default: self = .text(text)

@@ -33,29 +33,34 @@ struct DatabaseColumn: Hashable, Sendable {
     }
 
     private static let postgresTypes: [String: ColumnType] = [
-        "text": .string, "character varying": .string, "character": .string, "uuid": .string, "enum": .string,
-        "smallint": .number, "integer": .number, "bigint": .number, "numeric": .number, "real": .number,
+        "text": .string, "character varying": .string, "character": .string, "uuid": .uuid, "enum": .string,
+        "smallint": .number, "integer": .number, "bigint": .number, "numeric": .decimal, "real": .number,
         "double precision": .number, "boolean": .boolean, "date": .date, "timestamp with time zone": .date,
         "timestamp without time zone": .date, "json": .json, "jsonb": .json,
     ]
 
     private static let sqliteWords: KeyValuePairs<String, ColumnType> = [
-        "json": .json, "bool": .boolean, "timestamp": .date, "date": .date, "int": .number, "num": .number,
-        "real": .number, "double": .number, "float": .number, "dec": .number, "any": .number, "char": .string,
-        "text": .string, "clob": .string, "uuid": .string,
+        "json": .json, "bool": .boolean, "timestamp": .date, "date": .date, "int": .number, "num": .decimal,
+        "real": .number, "double": .number, "float": .number, "dec": .decimal, "any": .number, "uuid": .uuid,
+        "guid": .uuid, "char": .string, "text": .string, "clob": .string,
     ]
 
     /// Whether values can be served as a type that an operator has declared. SQLite's columns hold anything.
     func canServe(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
-        dialect == .sqlite || served(dialect) == wanted
+        if dialect == .sqlite { return true }
+        switch (served(dialect), wanted) {
+        // Numbers, and strings, with less meaning.
+        case (.decimal?, .number), (.decimal?, .decimalString), (.uuid?, .string): return true
+        case (let type, _): return type == wanted
+        }
     }
 
     /// Whether the server would have created the column for a type.
     func isOwn(_ wanted: ColumnType, _ dialect: SQLDialect) -> Bool {
-        switch (dialect, wanted) {
+        switch (dialect, wanted.form) {
         case (.sqlite, _): type == dialect.type(wanted).lowercased()
-        case (.postgres, .string): type == "text"
-        case (.postgres, .number): type == "numeric"
+        case (.postgres, .string), (.postgres, .uuid): type == "text"
+        case (.postgres, .number), (.postgres, .decimal): type == "numeric"
         case (.postgres, .boolean): type == "boolean"
         case (.postgres, .date): type == "timestamp with time zone"
         case (.postgres, .json): type == "json"
@@ -64,10 +69,23 @@ struct DatabaseColumn: Hashable, Sendable {
 
     /// Whether the database compares its values differently from the engine, or as values of another type. SQLite
     /// stores times in more than one text form.
-    func isOpaque(_ dialect: SQLDialect) -> Bool {
+    /// - Parameter served: The type of a column that clients set.
+    func isOpaque(_ served: ColumnType?, _ dialect: SQLDialect) -> Bool {
         switch dialect {
-        case .postgres: ["uuid", "enum", "character", "real"].contains(type)
-        case .sqlite: served(dialect) == .date
+        case .postgres: type == "uuid" ? served?.form != .uuid : ["enum", "character", "real"].contains(type)
+        case .sqlite: self.served(dialect) == .date || served?.form == .date
+        }
+    }
+
+    /// The numbers that it keeps as they are. SQLite makes doubles of numbers, except in columns for strings.
+    func precision(_ dialect: SQLDialect) -> NumberPrecision {
+        func has(_ words: String...) -> Bool { words.contains(where: type.contains) }
+        switch dialect {
+        case .postgres: return ["real", "double precision"].contains(type) ? .doubles : .decimals
+        case .sqlite:
+            if has("int") { return .integers }
+            if has("char", "clob", "text", "blob") { return .decimals }
+            return has("real", "floa", "doub") ? .doubles : .integers
         }
     }
 
@@ -81,7 +99,9 @@ struct DatabaseColumn: Hashable, Sendable {
             case "smallint", "integer", "bigint": .integer
             default: nil
             }
-        case .sqlite: type.contains("int") ? .integer : served(dialect) == .number ? nil : .text
+        case .sqlite:
+            type.contains("int")
+                ? .integer : [.number, .decimal].contains(served(dialect)?.form) ? nil : .text
         }
     }
 }

@@ -15,6 +15,8 @@ struct FilterSQL {
         case compare(Operand, String, Operand)
         case isNull(Operand, Bool)
         case isTrue(Operand)
+        /// Whether a column of numbers has one as text, because no integer and no double has its digits.
+        case isText(Operand, Bool)
         case oneOf(Operand, [Operand])
         case text(FilterExpression.Function, Operand, String)
     }
@@ -25,13 +27,17 @@ struct FilterSQL {
     }
 
     enum Kind: Hashable {
-        case string, number, boolean, date, version
+        case string, number, decimal, boolean, date, uuid, version
     }
 
     /// A column in a condition.
     struct ColumnSQL {
         let source: String
-        let kind: Kind
+        var kind: Kind
+        /// Whether it and the values beside it are read by a function that gives them an order.
+        var isRead = false
+        /// The database has a type of its own for its UUIDs.
+        var isNative = false
         /// Its times may be more exact than the milliseconds that clients see.
         var isFine = false
         /// Its strings are ordered by their bytes only if the condition says so.
@@ -49,8 +55,8 @@ struct FilterSQL {
 
     init(_ filter: FilterExpression, _ schema: TableSchema, _ dialect: SQLDialect) {
         self.dialect = dialect
-        self.filter = filter.asServersRead
-        (condition, isExact) = Translation(schema: schema).necessary(self.filter)
+        self.filter = filter.asServerReads(schema)
+        (condition, isExact) = Translation(schema: schema, dialect: dialect).necessary(self.filter)
     }
 
     /// The condition in SQL; nil if there is none.
@@ -64,11 +70,12 @@ struct FilterSQL {
         case .any(let parts): join(parts[...], " OR ")
         case .not(let inner): "(NOT \(write(inner)))"
         case .compare(let left, let sign, let right):
-            "\(write(left, forEquality: ["=", "<>"].contains(sign))) \(sign) \(write(right))"
+            "\(write(left, forEquality: ["=", "<>"].contains(sign))) \(sign) \(write(right, beside: left))"
+        case .isText(let operand, let isText): "typeof(\(write(operand))) \(isText ? "=" : "<>") 'text'"
         case .isNull(let operand, let isNull): "\(write(operand)) IS \(isNull ? "" : "NOT ")NULL"
         case .isTrue(let operand): "\(write(operand))\(dialect == .sqlite ? " = 1" : "")"
         case .oneOf(let operand, let choices):
-            "\(write(operand, forEquality: true)) IN (\(choices.map { write($0) }, separator: ", "))"
+            "\(write(operand, forEquality: true)) IN (\(choices.map { write($0, beside: operand) }, separator: ", "))"
         case .text(let function, let operand, let part): write(function, operand, part)
         }
     }
@@ -80,13 +87,23 @@ struct FilterSQL {
         return "(\(join(parts[..<middle], word))\(word)\(join(parts[middle...], word)))"
     }
 
-    private func write(_ operand: Operand, forEquality: Bool = false) -> SQLText {
+    private func write(_ operand: Operand, beside other: Operand? = nil, forEquality: Bool = false) -> SQLText {
         switch operand {
         case .column(let column):
+            let name = SQLDialect.quoted(column.source)
+            if column.kind == .uuid { return "\(dialect.uuid(name, isNative: column.isNative))" }
+            if column.isRead { return "\(FilterSQL.function(column.kind))(\(name))" }
             let needsCollation = column.isCollated && !(forEquality && !column.isInexact)
-            return "\(SQLDialect.quoted(column.source))\(needsCollation ? dialect.byBytes : "")"
-        case .value(let value): return "\(value)"
+            return "\(name)\(needsCollation ? dialect.byBytes : "")"
+        case .value(let value):
+            guard case .column(let column)? = other, column.isRead else { return "\(value)" }
+            return "\(FilterSQL.function(column.kind))(\(value))"
         }
+    }
+
+    /// The function of an SQLite connection that gives the values of a column an order.
+    private static func function(_ kind: Kind) -> String {
+        kind == .date ? SQLDialect.instantFunction : SQLDialect.numberFunction
     }
 
     /// Parts of strings, without patterns: `%` and `_` are ordinary characters.

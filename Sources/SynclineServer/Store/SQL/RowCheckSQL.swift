@@ -68,7 +68,7 @@ extension TableSQL {
             dialect,
             """
             UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(name(.version)) = \(.integer(stamp.change)), \
-            \(name(.updatedAt)) = \(.date(stamp.time)) WHERE \(name(.id)) = \(untyped: .text(id))
+            \(name(.updatedAt)) = \(.time(stamp.time)) WHERE \(name(.id)) = \(untyped: .text(id))
             """)
     }
 }

@@ -12,9 +12,15 @@ enum SQLValue: Hashable, Sendable {
     case integer(Int64)
     case double(Double)
     case text(String)
-    /// Milliseconds since 1970.
-    case date(Int64)
+    /// A number with all its digits.
+    case decimal(String)
+    /// A UUID for a column of the database's own type.
+    case uuid(String)
+    case date(Timestamp.Instant)
     case json(String)
+
+    /// Milliseconds since 1970.
+    static func time(_ milliseconds: Int64) -> SQLValue { .date(.init(milliseconds: milliseconds)) }
 }
 
 /// SQL as a string literal: in `"\(column) = \(.text(id))"`, a string is a part of the SQL, and a value is bound.
@@ -131,7 +137,8 @@ enum SQLDialect: Hashable, Sendable {
             case .null: "$\(number)"
             case .bool: "$\(number)::boolean"
             case .integer: "$\(number)::bigint"
-            case .double: "$\(number)::numeric"
+            case .double, .decimal: "$\(number)::numeric"
+            case .uuid: "$\(number)::uuid"
             case .text: "$\(number)::text"
             case .date: "$\(number)::timestamptz"
             case .json: "$\(number)::json"
@@ -139,19 +146,23 @@ enum SQLDialect: Hashable, Sendable {
         }
     }
 
-    /// The type of a column. In SQLite's strict tables ANY keeps integers and doubles as they are.
+    /// The type of a column. In SQLite's strict tables ANY keeps integers and doubles as they are, and the digits of
+    /// other numbers as text.
     func type(_ type: ColumnType) -> String {
-        switch (self, type) {
-        case (.sqlite, .string), (.sqlite, .date), (.sqlite, .json): "TEXT"
+        switch (self, type.form) {
+        case (.sqlite, .string), (.sqlite, .decimal), (.sqlite, .date), (.sqlite, .uuid), (.sqlite, .json): "TEXT"
         case (.sqlite, .boolean): "INTEGER"
         case (.sqlite, .number): "ANY"
-        case (.postgres, .string): "text COLLATE \"C\""
-        case (.postgres, .number): "numeric"
+        case (.postgres, .string), (.postgres, .uuid): "text COLLATE \"C\""
+        case (.postgres, .number), (.postgres, .decimal): "numeric"
         case (.postgres, .boolean): "boolean"
         case (.postgres, .date): "timestamptz"
         case (.postgres, .json): "json"
         }
     }
+
+    /// The decimals of a second that a date can have.
+    var dateDecimals: UInt8 { self == .sqlite ? 9 : 6 }
 
     var bigInteger: String { self == .sqlite ? "INTEGER" : "bigint" }
 
@@ -164,6 +175,17 @@ enum SQLDialect: Hashable, Sendable {
     /// The function by which an SQLite connection reads a moment that is stored as text.
     static let momentFunction = "syncline_moment"
 
+    /// The function by which an SQLite connection reads a moment with all its decimals.
+    static let instantFunction = "syncline_instant"
+
+    /// The function by which an SQLite connection makes bytes of a number, in the order of the numbers.
+    static let numberFunction = "syncline_number"
+
+    /// A column of UUIDs, whose case does not matter.
+    func uuid(_ column: String, isNative: Bool) -> String {
+        self == .sqlite ? column + " COLLATE NOCASE" : isNative ? column : "lower(\(column)\(byBytes))"
+    }
+
     /// A column of any type as text, in the order of its bytes.
     private func text(_ column: String) -> String {
         self == .sqlite ? "CAST(\(column) AS TEXT)" : "\(column)::text COLLATE \"C\""
@@ -171,37 +193,46 @@ enum SQLDialect: Hashable, Sendable {
 
     /// The expression by which a column is sorted. PostgreSQL defines no order of JSON. Columns that the database sorts
     /// differently from the engine, or stores in more than one form, are sorted as clients see them.
-    func sortable(_ column: String, _ kind: SortKind, _ name: String, _ traits: ColumnTraits) -> String {
+    func sortable(_ column: String, _ kind: SortKind, _ name: String, _ schema: TableSchema) -> String {
+        let traits = schema.traits
         let isOpaque = traits.opaque.contains(name)
         switch (self, kind) {
+        case (.sqlite, .decimal): return "\(SQLDialect.numberFunction)(\(column))"
+        case (.sqlite, .number) where schema.isOwn:
+            return "\(SQLDialect.numberFunction)(\(column))"
+        case (_, .uuid): return uuid(column, isNative: traits.native.contains(name))
         case (.postgres, .json): return text(column)
         case (.postgres, .string) where isOpaque, (_, .id) where isOpaque: return text(column)
         case (_, .string) where traits.collated.contains(name), (_, .id) where traits.collated.contains(name):
             return column + byBytes
-        case (.sqlite, .date) where isOpaque:
+        case (.sqlite, .date): return "coalesce(\(SQLDialect.instantFunction)(\(column)), \(column))"
+        case (.sqlite, .time) where isOpaque:
             return "coalesce(\(SQLDialect.momentFunction)(\(column)), \(column))"
-        case (.postgres, .date) where traits.fine.contains(name): return "date_trunc('milliseconds', \(column))"
+        case (.postgres, .time) where traits.fine.contains(name): return "date_trunc('milliseconds', \(column))"
         default: return column
         }
     }
 
     /// What a column is sorted as.
     enum SortKind: Hashable {
-        case id, string, date, json, other
+        case id, string, number, decimal, date, uuid, json, time, other
 
         init(_ type: ColumnType) {
-            switch type {
+            switch type.form {
             case .string: self = .string
+            case .number: self = .number
+            case .decimal: self = .decimal
             case .date: self = .date
+            case .uuid: self = .uuid
             case .json: self = .json
-            case .number, .boolean: self = .other
+            case .boolean: self = .other
             }
         }
 
         init(_ column: SystemColumn) {
             switch column {
             case .id: self = .id
-            case .createdAt, .updatedAt: self = .date
+            case .createdAt, .updatedAt: self = .time
             case .version, .deleted: self = .other
             }
         }
@@ -227,39 +258,48 @@ extension SQLValue {
 extension ColumnType {
     /// A checked value in the form in which it is bound.
     func bound(_ value: Value) -> SQLValue {
-        switch (self, value) {
+        switch (form, value) {
         case (_, .null): .null
         case (.json, _): .json(value.json)
+        case (.decimal, _): .decimal(value.decimalText ?? value.json)
         case (_, .bool(let flag)): .bool(flag)
         case (_, .integer(let number)): .integer(number)
         case (_, .double(let number)): .double(number)
+        case (_, .number(let number)): .decimal(number.spelling)
         case (_, .string(let text)): .text(text)
-        case (_, .date(let date)): .date(date.instant.milliseconds)
+        case (_, .date(let date)): .date(date.instant)
         default: .json(value.json)
         }
     }
 
     /// A stored value as a value for clients.
     func value(_ stored: SQLValue) -> Value {
-        switch (self, stored) {
+        switch (form, stored) {
         case (_, .null): return .null
         case (.boolean, .integer(let number)): return .bool(number != 0)
         case (.date, .text(let text)):
-            return Timestamp(stored: text).map { .date(Timestamp(.init(milliseconds: $0.instant.milliseconds))) }
-                ?? .string(text)
+            return Timestamp(stored: text).map { .date(Timestamp(kept: $0.instant)) } ?? .string(text)
+        case (.number, .decimal(let text)), (.number, .text(let text)):
+            return Value(number: text)?.number() ?? .string(text)
+        case (.decimal, .integer(let number)) where self == .decimalString: return .string(String(number))
+        case (.decimal, .double(let number)) where self == .decimalString:
+            return .string(NumberDigits(shortest: number)?.plain() ?? "\(number)")
+        case (.decimal, .decimal(let text)), (.decimal, .text(let text)):
+            return self == .decimalString ? .string(text) : Value(number: text) ?? .string(text)
         case (.json, .text(let text)), (.json, .json(let text)):
             return (try? Value(json: text.utf8)) ?? .string(text)
         case (_, .bool(let flag)): return .bool(flag)
         case (_, .integer(let number)): return .integer(number)
         case (_, .double(let number)): return .double(number)
-        case (_, .text(let text)), (_, .json(let text)): return .string(text)
-        case (_, .date(let time)): return .date(Timestamp(.init(milliseconds: time)))
+        case (_, .text(let text)), (_, .json(let text)), (_, .decimal(let text)), (_, .uuid(let text)):
+            return .string(text)
+        case (_, .date(let instant)): return .date(Timestamp(kept: instant))
         }
     }
 }
 
 extension Timestamp {
-    /// A moment as SQLite text: all have the same length, so that strings sort in the order of the moments.
+    /// A moment as text. Those of whole milliseconds have the same length, so that they sort in the order of the moments.
     static func text(milliseconds: Int64) -> String {
         Timestamp(.init(milliseconds: milliseconds)).description
     }

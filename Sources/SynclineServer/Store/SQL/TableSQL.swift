@@ -100,7 +100,7 @@ final class TableSQL: Sendable {
 
     private func after(_ place: PagePlace) -> SQLText {
         guard let time = place.time else { return "\(name(.id)) > \(.text(place.id))" }
-        return "(\(name(.updatedAt)), \(name(.id))) > (\(.date(time)), \(.text(place.id)))"
+        return "(\(name(.updatedAt)), \(name(.id))) > (\(.time(time)), \(.text(place.id)))"
     }
 
     private func conditions(_ plan: ListPlan, _ filter: FilterSQL?) -> [SQLText] {
@@ -137,7 +137,7 @@ final class TableSQL: Sendable {
             }
             let source = schema.source(of: name)
             guard named.insert(ExactString(source)).inserted else { continue }
-            let sorted = dialect.sortable(SQLDialect.quoted(source), kind, name, schema.traits)
+            let sorted = dialect.sortable(SQLDialect.quoted(source), kind, name, schema)
             parts.append(sorted + (key.isDescending ? " DESC" : "") + nulls)
         }
         if !named.contains(schema.source(of: .id)) { parts.append(name(.id)) }
@@ -184,18 +184,18 @@ final class TableSQL: Sendable {
     private static func sample(_ column: SystemColumn) -> SQLValue {
         switch column {
         case .id: .text("")
-        case .createdAt, .updatedAt: .date(0)
+        case .createdAt, .updatedAt: .time(0)
         case .version: .integer(0)
         case .deleted: .bool(false)
         }
     }
 
     private static func sample(_ type: ColumnType) -> SQLValue {
-        switch type {
-        case .string: .text("")
-        case .number: .null
+        switch type.form {
+        case .string, .uuid: .text("")
+        case .number, .decimal: .null
         case .boolean: .bool(false)
-        case .date: .date(0)
+        case .date: .time(0)
         case .json: .json("")
         }
     }
@@ -224,8 +224,8 @@ final class TableSQL: Sendable {
     private func value(_ column: SystemColumn, _ row: TableRow, _ stamp: Stamp) -> SQLValue {
         switch column {
         case .id: .text(row.id)
-        case .createdAt: .date(row.createdAt.milliseconds)
-        case .updatedAt: .date(row.updatedAt.milliseconds)
+        case .createdAt: .time(row.createdAt.milliseconds)
+        case .updatedAt: .time(row.updatedAt.milliseconds)
         case .version: .integer(stamp.change)
         case .deleted: .bool(row.isDeleted)
         }
@@ -317,7 +317,7 @@ final class TableSQL: Sendable {
     }
 
     private func tombstones(before time: Int64) -> SQLText {
-        "\(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < \(.date(time))"
+        "\(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < \(.time(time))"
     }
 
     // MARK: Reading
@@ -339,7 +339,7 @@ final class TableSQL: Sendable {
 extension SQLValue {
     var text: String {
         switch self {
-        case .text(let text), .json(let text): text
+        case .text(let text), .json(let text), .decimal(let text), .uuid(let text): text
         case .integer(let number): String(number)
         default: ""
         }
@@ -350,6 +350,7 @@ extension SQLValue {
         case .integer(let number): number
         case .bool(let flag): flag ? 1 : 0
         case .double(let number): Int64(exactly: number) ?? 0
+        case .decimal(let text): Double(text).flatMap { Int64(exactly: $0) } ?? 0
         default: 0
         }
     }
@@ -358,7 +359,7 @@ extension SQLValue {
     var instant: Timestamp.Instant {
         switch self {
         case .text(let text): .init(milliseconds: Timestamp(stored: text)?.instant.milliseconds ?? 0)
-        case .date(let time): .init(milliseconds: time)
+        case .date(let instant): .init(milliseconds: instant.milliseconds)
         default: .init(seconds: 0)
         }
     }

@@ -9,7 +9,7 @@ final class SQLiteConnection: SQLConnection {
     let handle: OpaquePointer
     private var statements: [ExactString: OpaquePointer] = [:]
     /// The last bound moment and its text: the rows of a transaction share one time.
-    private var moment: (time: Int64, text: String) = (0, Timestamp.text(milliseconds: 0))
+    private var moment = (instant: Timestamp.Instant(seconds: 0), text: Timestamp.text(milliseconds: 0))
     /// The limit for its work; nil for no limit.
     var limit: WorkLimit?
     /// How long a statement waits for a lock of another process.
@@ -35,8 +35,10 @@ final class SQLiteConnection: SQLConnection {
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         // A few thousand steps take some tens of microseconds.
         sqlite3_progress_handler(handle, 2000, isToStop, Unmanaged.passUnretained(self).toOpaque())
-        sqlite3_create_function_v2(
-            handle, SQLDialect.momentFunction, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, readMoment, nil, nil, nil)
+        for (name, function) in SQLiteFunctions.all {
+            sqlite3_create_function_v2(
+                handle, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, function, nil, nil, nil)
+        }
     }
 
     deinit {
@@ -107,9 +109,10 @@ final class SQLiteConnection: SQLConnection {
         case .bool(let flag): code = sqlite3_bind_int64(statement, index, flag ? 1 : 0)
         case .integer(let number): code = sqlite3_bind_int64(statement, index, number)
         case .double(let number): code = sqlite3_bind_double(statement, index, number)
-        case .text(let text), .json(let text): code = bind(text, index, statement)
-        case .date(let time):
-            if time != moment.time { moment = (time, Timestamp.text(milliseconds: time)) }
+        case .text(let text), .decimal(let text), .uuid(let text), .json(let text):
+            code = bind(text, index, statement)
+        case .date(let instant):
+            if instant != moment.instant { moment = (instant, Timestamp(kept: instant).description) }
             code = bind(moment.text, index, statement)
         }
         if code != SQLITE_OK { throw failure(code) }
@@ -163,20 +166,6 @@ private nonisolated func isToStop(_ context: UnsafeMutableRawPointer?) -> Int32 
     return connection.limit?.stop == nil ? 0 : 1
 }
 
-/// Called by SQLite: reads a moment that is stored as text, and returns it in the usual form, or null.
-private nonisolated func readMoment(
-    _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
-) {
-    guard let value = arguments?[0], sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value)
-    else { return sqlite3_result_null(context) }
-    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
-    guard let moment = Timestamp(stored: String(decoding: bytes, as: UTF8.self)) else {
-        return sqlite3_result_null(context)
-    }
-    var text = Timestamp.text(milliseconds: moment.instant.milliseconds)
-    text.withUTF8 { syncline_sqlite_result_text(context, $0.baseAddress, Int32($0.count)) }
-}
-
 /// The current row of a statement.
 private struct SQLiteRow: SQLRow {
     let statement: OpaquePointer
@@ -194,13 +183,13 @@ private struct SQLiteRow: SQLRow {
     /// Strings, the most common values, are copied directly from SQLite's memory.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
         // Strings stored by other programs need not be UTF-8.
-        guard type == .string || type == .date, sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT,
-            let text = text(Int32(index)), text.isUTF8
+        guard [.string, .date, .uuid].contains(type.form),
+            sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT, let text = text(Int32(index)), text.isUTF8
         else { return writer.append(value: type.value(value(index))) }
-        if type == .string {
+        if type.form != .date {
             writer.append(textValue: text)
         } else if let time = Timestamp(utf8: text.bindMemory(to: UInt8.self)) {
-            writer.append(value: .date(Timestamp(.init(milliseconds: time.instant.milliseconds))))
+            writer.append(value: .date(Timestamp(kept: time.instant)))
         } else {
             writer.append(value: type.value(value(index)))
         }

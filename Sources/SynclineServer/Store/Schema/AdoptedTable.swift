@@ -50,14 +50,18 @@ struct AdoptedTable {
             }
         var traits = ColumnTraits()
         for (name, source) in all {
-            if source.isOpaque(dialect) { traits.opaque.insert(ExactString(name)) }
-            if source.isComputed { traits.computed.insert(ExactString(name)) }
-            if source.isFine { traits.fine.insert(ExactString(name)) }
-            if !source.isByBytes { traits.collated.insert(ExactString(name)) }
-            if !source.isExact { traits.inexact.insert(ExactString(name)) }
-            if source.type == "numeric" { traits.decimal.insert(ExactString(name)) }
-            if source.needsValue { traits.required.insert(ExactString(name)) }
-            if table.keys.contains(source.name) { traits.unique.insert(ExactString(name)) }
+            let type = columns.first { $0.column.name.hasSameBytes(as: name) }?.column.type
+            let exact = ExactString(name)
+            if source.isOpaque(type, dialect) { traits.opaque.insert(exact) }
+            if source.isComputed { traits.computed.insert(exact) }
+            if source.isFine, type == nil { traits.fine.insert(exact) }
+            if type != nil { traits.precision[exact] = source.precision(dialect) }
+            if dialect == .postgres, source.type == "uuid", type?.form == .uuid { traits.native.insert(exact) }
+            if !source.isByBytes { traits.collated.insert(exact) }
+            if !source.isExact { traits.inexact.insert(exact) }
+            if source.type == "numeric" { traits.decimal.insert(exact) }
+            if source.needsValue { traits.required.insert(exact) }
+            if table.keys.contains(source.name) { traits.unique.insert(exact) }
         }
         let kind = column(.id)?.idKind(dialect) ?? .text
         if kind != .text { traits.opaque.insert(ExactString(SystemColumn.id.rawValue)) }
@@ -65,7 +69,7 @@ struct AdoptedTable {
         if dialect == .sqlite { traits.opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue).exact) }
         return TableSchema(
             definition, columns: columns.map(\.column), systemColumns: Set(system), isOwn: false, idKind: kind,
-            traits: traits)
+            traits: traits, decimals: dialect.dateDecimals)
     }
 
     // MARK: Findings

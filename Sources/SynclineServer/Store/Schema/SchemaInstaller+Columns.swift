@@ -74,7 +74,7 @@ extension SchemaInstaller {
             }
             left.append(column)
         }
-        return TableSchema(definition, columns: left)
+        return TableSchema(definition, columns: left, decimals: dialect.dateDecimals)
     }
 
     static func refusal(_ code: String, _ message: String) -> StoreFailure {
