@@ -175,6 +175,41 @@ import Testing
         }
     }
 
+    @Test(arguments: TestBackend.available, [false, true])
+    func `pages go through numbers and UUIDs in the order of their meaning`(
+        _ backend: TestBackend, isOlder: Bool
+    ) throws {
+        let (address, keeper) = try backend.store()
+        defer { withExtendedLifetime(keeper) {} }
+        let (service, _, _) = try service(address, #"{"columns":\#(Self.columns)}"#)
+        func ids(_ query: String) throws -> String {
+            let version = isOlder ? "" : "&ZUMO-API-VERSION=3.0.0"
+            let page = try (0..<4).map { page in
+                try ask(service, "GET", "t?$top=2&$skip=\(page * 2)&$orderby=\(query)\(version)").ids.joined()
+            }
+            return page.joined()
+        }
+        let uuid = "f9619ff-8b86-d011-b42d-00c04fc964ff"
+        for (id, amount, owner, number) in [
+            ("c", "1.50", "7F9619FF-8B86-D011-B42D-00C04FC964FF", "-1e300"),
+            ("a", "1.5", "6" + uuid, "9007199254740993"),
+            ("d", "\"1.500\"", "6F" + uuid.dropFirst(), "0"), ("b", "15e-1", "5" + uuid, "9007199254740992"),
+            ("e", "-0", "a" + uuid, "1e300"), ("f", "0.00", "A" + uuid, "0.5"),
+        ] {
+            let item = #"{"id":"\#(id)","amount":\#(amount),"owner":"\#(owner)","n":\#(number)}"#
+            let made = try ask(service, "POST", "t", item)
+            #expect(made.status == 201, "\(made.text)")
+        }
+        #expect(try ids("amount") == "efabcd" && ids("amount%20desc") == "abcdef")
+        #expect(try ids("owner") == "badcef" && ids("owner%20desc") == "efcadb")
+        #expect(try ids("n") == "cdfbae")
+        // A number with more digits than a double comes between the others.
+        for (id, number) in [("x", "9007199254740992.5"), ("y", "-18446744073709551615")] {
+            #expect(try ask(service, "POST", "t", #"{"id":"\#(id)","n":\#(number)}"#).status == 201)
+        }
+        #expect(try ids("n") == "cydfbxae" && ids("n%20desc") == "eaxbfdyc")
+    }
+
     @Test(arguments: TestBackend.available)
     func `a table that others made is served with the meanings of its types`(_ backend: TestBackend) throws {
         let types =

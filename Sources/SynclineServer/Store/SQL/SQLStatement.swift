@@ -199,7 +199,10 @@ enum SQLDialect: Hashable, Sendable {
         switch (self, kind) {
         case (.sqlite, .decimal): return "\(SQLDialect.numberFunction)(\(column))"
         case (.sqlite, .number) where schema.isOwn:
-            return "\(SQLDialect.numberFunction)(\(column))"
+            // The database asks once, and calls no function if every number is one of its own.
+            let table = SQLDialect.quoted(schema.definition.source)
+            return "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE typeof(\(column)) = 'text') "
+                + "THEN \(SQLDialect.numberFunction)(\(column)) ELSE \(column) END"
         case (_, .uuid): return uuid(column, isNative: traits.native.contains(name))
         case (.postgres, .json): return text(column)
         case (.postgres, .string) where isOpaque, (_, .id) where isOpaque: return text(column)
