@@ -3,22 +3,22 @@
 // strings.
 
 /// A string that is compared by its UTF-8.
-package struct ExactString: Hashable, Comparable, Sendable {
-    package let text: String
+public struct ExactString: Hashable, Comparable, Sendable {
+    public let text: String
 
-    package init(_ text: String) {
+    @inlinable public init(_ text: String) {
         self.text = text
     }
 
-    package static func == (left: ExactString, right: ExactString) -> Bool {
+    @inlinable public static func == (left: ExactString, right: ExactString) -> Bool {
         left.text.hasSameBytes(as: right.text)
     }
 
-    package static func < (left: ExactString, right: ExactString) -> Bool {
+    @inlinable public static func < (left: ExactString, right: ExactString) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 
-    package func hash(into hasher: inout Hasher) {
+    @inlinable public func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -26,20 +26,20 @@ package struct ExactString: Hashable, Comparable, Sendable {
 
 extension Sequence<String> {
     /// The strings, compared by their UTF-8.
-    package var exact: Set<ExactString> { Set(map(ExactString.init)) }
+    @inlinable public var exact: Set<ExactString> { Set(map(ExactString.init)) }
 
     /// Whether one of them has the same UTF-8.
-    package func containsExactly(_ text: String) -> Bool { contains { $0.hasSameBytes(as: text) } }
+    @inlinable public func containsExactly(_ text: String) -> Bool { contains { $0.hasSameBytes(as: text) } }
 }
 
 extension Set<ExactString> {
     /// Whether one of them has the same UTF-8.
-    package func contains(_ text: String) -> Bool { contains(ExactString(text)) }
+    @inlinable public func contains(_ text: String) -> Bool { contains(ExactString(text)) }
 }
 
 extension Dictionary where Key == ExactString {
     /// The value for a string with the same UTF-8.
-    package subscript(text: String) -> Value? {
+    @inlinable public subscript(text: String) -> Value? {
         get { self[ExactString(text)] }
         set { self[ExactString(text)] = newValue }
     }
@@ -47,7 +47,7 @@ extension Dictionary where Key == ExactString {
 
 extension String {
     /// Whether two strings have the same UTF-8.
-    package func hasSameBytes(as other: String) -> Bool {
+    @inlinable public func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         // The memory of strings is compared much faster than their views.
         let areSame = utf8.withContiguousStorageIfAvailable { mine in

@@ -28,6 +28,9 @@ extension UnsafeRawBufferPointer {
         return memcmp(mine, others, count) == 0
     }
 
+    /// Whether one of the bytes is zero.
+    @inlinable public var hasZero: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
+
     @inlinable public var isAllZero: Bool {
         var index = 0
         while index + 8 <= count {

@@ -173,6 +173,39 @@ extension Chance {
         }
     }
 
+    @Test func `numbers compared in encoded rows are compared as by the evaluator`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let types: [String: ColumnType] = ["i": .integer, "n": .number, "d": .decimal, "s": .decimalString, "j": .json]
+        try await database.declareColumns(table: "t", types)
+        let spellings = [
+            "0", "-0.0", "0.0", "1", "1.0", "63", "64", "63.5", "-1", "-1.5", "12.5", "12.50", "1e1", "0.1", "1e300",
+            "-1e300",
+            "1e-300", "1e100", "9007199254740992", "9007199254740993", "9007199254740992.0", "9007199254740993.5",
+            "9223372036854775807", "-9223372036854775808", "9223372036854775808", "12345678901234567890.12",
+        ]
+        let numbers = try spellings.map { try #require(Value(number: $0)) }
+        let values = numbers + [.null, .bool(true), .string("12.5"), .string("1"), .string("x"), .array([.integer(1)])]
+        let names = ["i", "n", "d", "s", "j", "u"]
+        let rows = values.enumerated().map { place, value in
+            PulledRow(id: String(format: "%02d", place), row: Row(names.sorted().map { .init($0, value) }))
+        }
+        try await database.pull(PulledPage(table: "t", queryID: nil, rows: rows, cursor: nil))
+        for name in names {
+            for literal in values {
+                for comparison in FilterExpression.Comparison.allCases {
+                    let (column, value) = (FilterExpression.column(name), FilterExpression.literal(literal))
+                    let direct = FilterExpression.compare(comparison, column, value)
+                    // Only a column on the left is compared in the encoded row.
+                    let evaluated = FilterExpression.compare(comparison.reversed, value, column)
+                    let found = try await database.table("t").query(RowQuery(table: "t", filter: direct)).rows.map(\.id)
+                    let wanted = try await database.table("t").query(RowQuery(table: "t", filter: evaluated)).rows.map(
+                        \.id)
+                    #expect(found == wanted, "\(name): \(direct)")
+                }
+            }
+        }
+    }
+
     @Test(arguments: seeds)
     func `lists, counts, sums and groups go by what values mean`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)

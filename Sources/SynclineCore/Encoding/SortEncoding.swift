@@ -140,7 +140,7 @@ extension ByteWriter {
 
     /// Appends bytes so that a zero among them sorts after the end.
     mutating func append(escaped content: UnsafeRawBufferPointer) {
-        guard content.contains(0) else { return append(content) }
+        guard content.hasZero else { return append(content) }
         for byte in content {
             append(byte)
             if byte == 0 { append(0xff) }

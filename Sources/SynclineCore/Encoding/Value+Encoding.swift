@@ -249,7 +249,7 @@ extension ByteReader {
     /// Whether the next value is a double of zero, with either sign.
     package var isAtZero: Bool {
         remaining >= 9 && bytes[offset] == ValueTag.double
-            && bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self) & ~0x80 == 0
+            && UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self)) & ~(1 << 63) == 0
     }
 
     /// Steps over a value without decoding it.

@@ -95,7 +95,9 @@ package struct PushPlan {
         _ reader: StateReader, _ body: (PlannedOperation) throws(StateError) -> Bool,
         void: ([UInt8], Position) -> Void = { _, _ in }
     ) throws(StateError) {
-        let (inserts, held) = (try PlannedInserts(reader), try reader.heldKeys())
+        let held = try reader.heldKeys()
+        // They are read only if an update may have to move.
+        var inserts: PlannedInserts?
         var late = LateOperations()
         var goesOn = true
         try walk(reader) { found, place throws(StateError) in
@@ -103,7 +105,9 @@ package struct PushPlan {
             guard goesOn else { return false }
             var operation = found
             if operation.isMovable {
-                operation.position = inserts.place(ofUpdate: operation.position, through: operation.through)
+                let all = if let inserts { inserts } else { try PlannedInserts(reader) }
+                inserts = all
+                operation.position = all.place(ofUpdate: operation.position, through: operation.through)
             }
             if operation.state == .pending, !held.isEmpty, held.contains(operation.rowKey) { operation.state = .held }
             if operation.position > place {
@@ -230,19 +234,12 @@ package struct PushPlan {
 }
 
 extension PlannedInserts {
-    /// Those of the outbox, if there is an update that they may move.
+    /// Those of the outbox.
     fileprivate init(_ reader: StateReader) throws(StateError) {
-        var canMove = false
-        try PushPlan.walk(reader) { operation, _ throws(StateError) in
-            canMove = operation.isMovable
-            return !canMove
-        }
         var positions: [Position] = []
-        if canMove {
-            try PushPlan.walk(reader) { operation, _ throws(StateError) in
-                if operation.kind == .insert { positions.append(operation.position) }
-                return true
-            }
+        try PushPlan.walk(reader) { operation, _ throws(StateError) in
+            if operation.kind == .insert { positions.append(operation.position) }
+            return true
         }
         self.init(positions)
     }

@@ -70,7 +70,11 @@ final class FilterProgram {
             return InstantStep(column, comparison, instant.milliseconds, filter)
         case (_, .uuid(let digits)): return UUIDStep(column, comparison, digits, filter)
         case (.integer(let number), _) where type.isPlain || type.isNumeric:
-            return IntegerStep(column, comparison, number, filter)
+            if type == .number { return NumberStep(column, type, comparison, nil, Double(number), filter) }
+            return NumberStep(column, type, comparison, number, Double(exactly: number), filter)
+        case (.double(let number), _) where type.isPlain || type.isNumeric:
+            guard NumberStep.isComparable(number, type) else { return nil }
+            return NumberStep(column, type, comparison, nil, number, filter)
         case (.string(let text), _) where type.mayHold(.string("")):
             return TextStep(column, comparison, Array(text.utf8), filter)
         case (.bool(let flag), _) where comparison == .equal && type.mayHold(.bool(true)):
@@ -175,27 +179,49 @@ private class ComparisonStep: FilterStep {
     }
 }
 
-private final class IntegerStep: ComparisonStep {
-    private let number: Int64
+/// Compares a column of numbers with one that is an integer, a double or both. Integers and doubles that stand for each
+/// other exactly are compared as such; the evaluator compares all others.
+private final class NumberStep: ComparisonStep {
+    private let integer: Int64?
+    private let double: Double?
+    private let type: ColumnType
 
-    init(_ column: String, _ comparison: FilterExpression.Comparison, _ number: Int64, _ filter: FilterExpression) {
-        self.number = number
+    init(
+        _ column: String, _ type: ColumnType, _ comparison: FilterExpression.Comparison, _ integer: Int64?,
+        _ double: Double?, _ filter: FilterExpression
+    ) {
+        self.integer = integer
+        self.double = double
+        self.type = type
         super.init(column, comparison, filter)
     }
 
     override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
         guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
-        let stored: Int64
         if tag & 0xc0 == ValueTag.smallInteger {
-            stored = Int64(tag & 0x3f)
+            if let result = result(Int64(tag & 0x3f)) { return result }
         } else if tag == ValueTag.integer {
             var reader = ByteReader(Bytes(rebasing: value[1...]))
             guard let number = try? reader.zigzag() else { return absent }
-            stored = number
-        } else {
-            return filter.truth(of: row.pointee, work)
+            if let result = result(number) { return result }
+        } else if tag == ValueTag.double, type != .integer, let double {
+            var reader = ByteReader(value, at: 1)
+            guard let bits: UInt64 = try? reader.fixed() else { return absent }
+            let stored = Double(bitPattern: bits)
+            if NumberStep.isComparable(stored, type) { return holds(stored < double ? -1 : stored == double ? 0 : 1) }
         }
-        return holds(stored < number ? -1 : stored == number ? 0 : 1)
+        return filter.truth(of: row.pointee, work)
+    }
+
+    private func result(_ stored: Int64) -> Bool? {
+        if let integer { return holds(stored < integer ? -1 : stored == integer ? 0 : 1) }
+        guard let double, let stored = Double(exactly: stored) else { return nil }
+        return holds(stored < double ? -1 : stored == double ? 0 : 1)
+    }
+
+    /// Whether a double is compared as such. Far from 1 it may not fit a column of decimals.
+    static func isComparable(_ number: Double, _ type: ColumnType) -> Bool {
+        type.isDecimal ? number == 0 || (1e-100...1e100).contains(abs(number)) : number.isFinite
     }
 }
 

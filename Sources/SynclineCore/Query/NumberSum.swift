@@ -1,5 +1,7 @@
 // A sum of numbers, whatever their order. It is exact until it is read, so numbers can be taken back.
 
+import SynclineGround
+
 package struct NumberSum {
     private let type: ColumnType
     /// How many numbers there are.
@@ -25,6 +27,21 @@ package struct NumberSum {
         case .plain(.number(let number)): change(number.rounded, isAdded: isAdded)
         case .decimal(let number): decimals.change(number, isAdded: isAdded)
         default: return
+        }
+        count += isAdded ? 1 : -1
+    }
+
+    /// The same for the value at the beginning of some bytes. Most numbers need no decoding.
+    mutating func change(encoded bytes: Bytes, isAdded: Bool) throws(MalformedBytes) {
+        switch bytes.first {
+        case ValueTag.double? where type.isPlain:
+            var reader = ByteReader(bytes, at: 1)
+            change(Double(bitPattern: try reader.fixed()), isAdded: isAdded)
+        case let tag? where tag & 0xc0 == ValueTag.smallInteger && (type.isPlain || type == .integer):
+            isAdded ? add(Int64(tag & 0x3f)) : remove(Int64(tag & 0x3f))
+        default:
+            var reader = ByteReader(bytes)
+            return change(try reader.value(), isAdded: isAdded)
         }
         count += isAdded ? 1 : -1
     }

@@ -49,8 +49,7 @@ struct RowGroups {
         do throws(MalformedBytes) {
             try readKey(of: row)
             let place = place.bytes
-            if places[place] == nil { addGroup(place) }
-            guard let index = places[place] else { return false }
+            let index = places[place] ?? addGroup(place)
             groups[index].rows += isAdded ? 1 : -1
             if groups[index].rows == (isAdded ? 1 : 0) { empty += isAdded ? -1 : 1 }
             var isExact = empty <= max(64, groups.count / 2)
@@ -67,10 +66,13 @@ struct RowGroups {
         }
     }
 
-    private mutating func addGroup(_ place: [UInt8]) {
+    /// Adds a group and returns where it is.
+    @discardableResult
+    private mutating func addGroup(_ place: [UInt8]) -> Int {
         places[place] = groups.count
         groups.append(Group(spelling: Spelling(), tallies: columns.indices.map(tally)))
         empty += 1
+        return groups.count - 1
     }
 
     private func tally(_ number: Int) -> Tally { Tally(aggregate.functions[number], columns[number]?.type ?? .any) }
@@ -85,38 +87,37 @@ struct RowGroups {
 }
 
 /// An expression by whose values rows are grouped.
-private enum GroupKey {
-    case column(RowColumn, ColumnType)
-    case computed(FilterExpression)
+private struct GroupKey {
+    private let expression: FilterExpression
+    /// The column that the expression is; nil if it has to be computed.
+    private var column: RowColumn?
+    private let type: ColumnType
 
     init(_ expression: FilterExpression, _ types: TableTypes) {
-        if case .column(let path) = expression, path.count == 1 {
-            self = .column(RowColumn(path[0]), types[path[0]])
-        } else {
-            self = .computed(expression)
+        self.expression = expression
+        guard case .column(let path) = expression, path.count == 1 else {
+            type = .any
+            return
         }
+        (column, type) = (RowColumn(path[0]), types[path[0]])
     }
 
     /// Appends the place of a row's value in the order of all values, and the value.
     mutating func read(
         _ row: EncodedRowView, _ work: FilterWork, _ place: inout ByteWriter, _ values: inout ByteWriter
     ) throws(MalformedBytes) {
-        switch self {
-        case .column(var column, let type):
-            let value = column.encoded(row)
-            self = .column(column, type)
-            guard let value else {
-                place.append(SortTag.null)
-                values.append(ValueTag.null)
-                return
-            }
-            try GroupKey.append(value, as: type, &place, &values)
-        case .computed(let expression):
+        guard column != nil else {
             let operand = expression.operand(in: row, work)
-            try operand.value.encoded.withBytes { value throws(MalformedBytes) in
+            return try operand.value.encoded.withBytes { value throws(MalformedBytes) in
                 try GroupKey.append(value, as: operand.type, &place, &values)
             }
         }
+        guard let value = column?.encoded(row) else {
+            place.append(SortTag.null)
+            values.append(ValueTag.null)
+            return
+        }
+        try GroupKey.append(value, as: type, &place, &values)
     }
 
     private static func append(
@@ -191,7 +192,7 @@ private struct Tally {
     mutating func change(_ value: Bytes, of row: EncodedRowView, isAdded: Bool) throws(MalformedBytes) -> Bool {
         switch function {
         case .count: break
-        case .sum, .average: numbers.change(try value.decoded(), isAdded: isAdded)
+        case .sum, .average: try numbers.change(encoded: value, isAdded: isAdded)
         case .min, .max: return try extreme.change(value, of: row, isAdded: isAdded)
         }
         return true
@@ -208,14 +209,11 @@ private struct Tally {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The value that is encoded first.
-    fileprivate func decoded() throws(MalformedBytes) -> Value {
-        var reader = ByteReader(self)
-        return try reader.value()
-    }
-
     /// An encoded array or object, the same for all with one meaning.
-    fileprivate func meaning() throws(MalformedBytes) -> [UInt8] { try decoded().meaningOfStructure.encoded }
+    fileprivate func meaning() throws(MalformedBytes) -> [UInt8] {
+        var reader = ByteReader(self)
+        return try reader.value().meaningOfStructure.encoded
+    }
 }
 
 extension Value {
