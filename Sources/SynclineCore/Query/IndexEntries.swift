@@ -6,6 +6,8 @@ import SynclineGround
 package final class IndexEntries {
     private let reader: StateReader
     private let index: TableIndex
+    /// How many columns follow the first one.
+    private let laterColumns: Int
     private let column: String
     /// What the keys of the entries begin with, and the first key after them.
     private let prefix: [UInt8]
@@ -58,6 +60,7 @@ package final class IndexEntries {
         self.column = column
         self.groupLimit = groupLimit
         index = found
+        laterColumns = found.columns.count - 1
         prefix = found.prefix(table)
         end = prefix + [IndexInterval.highest]
         visitor = RowVisitor(reader, table)
@@ -94,7 +97,7 @@ package final class IndexEntries {
                 group = Group(prefix: [UInt8](key[..<place.offset]))
             }
             if group == nil {
-                for _ in index.columns.dropFirst() { _ = try place.skipSortValue() }
+                for _ in 0..<laterColumns { _ = try place.skipSortValue() }
                 current = Entry(row: EncodedRowView(formAndID: place.rest, row: nil), text: text)
             }
         } catch {

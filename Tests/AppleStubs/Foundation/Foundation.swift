@@ -56,8 +56,15 @@ public struct URL: Hashable, Codable, Sendable {
 
 public struct Locale: Hashable, Sendable {}
 
-public struct Decimal: Hashable, Comparable, Codable, CustomStringConvertible, Sendable {
+public struct Decimal: Hashable, Comparable, SignedNumeric, Codable, CustomStringConvertible, Sendable {
     public init(_ number: Int64) {}
+    public init?<Number: BinaryInteger>(exactly number: Number) {}
+    public init(integerLiteral value: Int) {}
+    public var magnitude: Decimal { self }
+    public static func + (left: Decimal, right: Decimal) -> Decimal { left }
+    public static func - (left: Decimal, right: Decimal) -> Decimal { left }
+    public static func * (left: Decimal, right: Decimal) -> Decimal { left }
+    public static func *= (left: inout Decimal, right: Decimal) {}
     public init?(string: String, locale: Locale? = nil) {}
     public init(_ number: Double) {}
     public static func < (left: Decimal, right: Decimal) -> Bool { false }
