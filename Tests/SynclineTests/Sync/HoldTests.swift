@@ -39,6 +39,7 @@ import Testing
         try await pair.push()
         try await pair.table.update(.item("r0", ["n": .integer(8)]))
         try await pair.database.hold(table: "t", id: "r0")
+        #expect(try await pair.database.pending().map(\.isToPush) == [false, false])
         #expect(try await pair.push().operations.map(\.reason) == [.held, .held])
         try await pair.database.release(table: "t", id: "r0")
         #expect(try await pair.push().outcome == .complete)

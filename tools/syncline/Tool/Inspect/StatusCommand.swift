@@ -18,7 +18,7 @@ enum StatusCommand {
         result:
             #"""
             {"store","backend","protocol","schema":n,"event":"@41","outbox":{"toPush":n,"conflict":n,"parked":n,"held":n,\#
-            "behind":n,"waiting":n},"unreadable":n,"tables":[… as in inspect tables],"next":[{"command","effect"}]}
+            "after":n,"waiting":n},"unreadable":n,"tables":[… as in inspect tables],"next":[{"command","effect"}]}
             """#,
         run: run)
 
@@ -60,7 +60,7 @@ private struct StoreStatus {
         outbox = [
             ("toPush", toPush, "to push"), ("conflict", conflict, "in conflict"),
             ("parked", parked, "refused by the server"), ("held", held, "held"),
-            ("behind", plan.operations.count - toPush - conflict - parked - held, "after one of these"),
+            ("after", plan.operations.count - toPush - conflict - parked - held, "after one of these"),
             ("waiting", try WaitingChange.all(view.storage).count, "of other processes, not taken in"),
         ]
         unreadable = try reader.unreadableRows().count
