@@ -64,6 +64,8 @@ import Testing
 
     @Test func `older checkpoints stay where many events lie between them`() async throws {
         let storage = MemoryStorage()
+        var configuration = SyncConfiguration.test()
+        configuration.creation = .never
         for round in 0..<4 {
             let log = try LogWriter.open(storage, creating: .ifMissing)
             var batch = RecordBatch()
@@ -71,7 +73,7 @@ import Testing
             for _ in 1..<40_000 { batch.append(Event(time: 0, .cursorReset(table: "t", queryID: "q")).bytes) }
             try log.append(batch)
             try log.close()
-            let store = try await SyncDatabase.open(storage, .test())
+            let store = try await SyncDatabase.open(storage, configuration)
             try await store.checkpoint()
             try await store.close()
         }

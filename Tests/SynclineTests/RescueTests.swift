@@ -249,6 +249,27 @@ import Testing
         #expect(try image(StateLoader(fresh).load()).outbox.map(\.id) == ["new"])
     }
 
+    @Test func `settings that nothing readable names are the app's`() async throws {
+        let pair = try await SyncPair(.datasync3, rows: Value.rows(9))
+        try await pair.pull()
+        try await pair.database.compact()
+        try await pair.table.insert(.item("new", ["n": 1]))
+        try await pair.database.close()
+        let damaged = pair.disk.snapshot()
+        let segments = RescueTests.segments(damaged)
+        try #require(segments.count == 2)
+        try damaged.remove(segments[0])
+        for through in try Checkpoint.list(damaged) { try damaged.remove(FileName.checkpoint(through: through)) }
+        let fresh = MemoryStorage()
+        #expect(try #require(try Rescue.run(from: damaged, to: fresh, now: 0)).settingsAreLost)
+        let database = try await pair.open(fresh)
+        #expect(try await database.setting("protocol") == "datasync3")
+        #expect(try await database.setting("device") != nil)
+        #expect(try await database.resync(["t"]).reason == nil)
+        #expect(try await database.pull("t", PullSettings()).reason == nil)
+        #expect(try await pair.agrees(database, butFor: ["new"]))
+    }
+
     @Test func `a resync reads each query again and leaves pending changes`() async throws {
         let pair = try await SyncPair(rows: Value.rows(9))
         try await pair.pull { ($0.queryID, $0.filter) = ("ne", try? FilterExpression(parsing: "n ne 5 and n lt 7")) }

@@ -178,6 +178,24 @@ import Testing
         #expect(await Call.tool("verify", "--deep", "-s", rescued).exit == .done)
     }
 
+    @Test func `a rescue says that nothing names the settings`() async throws {
+        let store = try await Store("--backend", "https://example.com", "--protocol", "datasync3")
+        try await store.insert(1...3)
+        try #require(await store.call("compact").exit == .done)
+        try await store.insert(4...5)
+        for suffix in [FileName.segmentSuffix, FileName.checkpointSuffix] {
+            let files = try store.files(suffix)
+            for name in suffix == FileName.segmentSuffix ? [files[0]] : files {
+                try FileManager.default.removeItem(atPath: store.path + "/" + name)
+            }
+        }
+        let call = await store.call("repair", "--salvage", store.rescued)
+        #expect(call.exit == .no && call.output.contains("lost    the settings"), "\(call.output)\(call.errors)")
+        let json = await store.call("repair", "--salvage", store.folder.path + "/json", "--json")
+        #expect((try json.object()["salvaged"] as? [String: Any])?["settings"] as? String == "lost", "\(json.output)")
+        #expect(try await store.config(store.rescued, "protocol") == nil)
+    }
+
     // MARK: A gap
 
     @Test func `a rescue says which readable events are not in the new history`() async throws {

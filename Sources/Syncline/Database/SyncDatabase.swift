@@ -61,14 +61,13 @@ public final class SyncDatabase: Sendable {
         }
         let projector = try StateLoader(log.storage, removesDamaged: true).load()
         let event = projector.through
-        let isNew = event == 0
         let engine = try StoreEngine(
             log, projector, configuration.environment, schemaVersion: configuration.schema?.version ?? 0,
             hasRecordedOpening: log.isNew)
         let database = SyncDatabase(engine, log.storage, configuration)
         configuration.report(.info, .store, "opened \(log.storage.location) at event \(event)")
-        if isNew { try await database.writeInitialSettings() }
         do throws(SyncError) {
+            if configuration.creation != .never { try await database.writeMissingSettings() }
             // What waits was made before a migration, and is taken in under the schema that it was made with.
             await database.takeInAndReport()
             if let schema = configuration.schema { try await database.open(with: schema) }
@@ -80,11 +79,12 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Writes the first events of a store, for a log that was created without them.
-    private func writeInitialSettings() async throws(SyncError) {
-        let settings = configuration.initialSettings
-        try await perform(.durable) { engine throws(SyncError) in
-            for setting in settings { try engine.record(setting) }
+    /// Records the settings of a new store, for a log that was created without them, or that lost them: the store is
+    /// rescued, and nothing readable named them.
+    private func writeMissingSettings() async throws(SyncError) {
+        guard try await setting(SettingName.serverProtocol) == nil else { return }
+        for case .configured(let name, let value) in configuration.initialSettings {
+            if try await setting(name) == nil { try await set(name, value) }
         }
     }
 

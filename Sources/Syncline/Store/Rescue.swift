@@ -24,6 +24,8 @@ package struct Rescue: Sendable {
     package private(set) var isWhole: Bool
     /// Whether it is known that no event is missing after the last one.
     package private(set) var endIsKnown: Bool
+    /// Whether nothing readable says the store's settings, such as its backend and protocol.
+    package private(set) var settingsAreLost: Bool
 
     /// The log is read several times, and it has to be the same each time.
     private static let changed = SyncError(
@@ -157,7 +159,7 @@ package struct Rescue: Sendable {
             try mapErrors { () throws(LogError) in try log.flush() }
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
             try mapErrors { () throws(LogError) in try log.close() }
-            return rescue(after: base, leftOut: [], isWhole: true)
+            return try rescue(after: base, to: end, leftOut: [], isWhole: true)
         }
 
         /// Creates a store that begins with the folded state. Its log records the pending changes again, and resets
@@ -184,18 +186,24 @@ package struct Rescue: Sendable {
                 try log.flush()
                 try log.close()
             }
-            return rescue(after: last, leftOut: fold.leftOut, isWhole: false)
+            return try rescue(after: last, to: projector, leftOut: fold.leftOut, isWhole: false)
         }
 
         /// The result: a store whose history begins after an event.
-        private func rescue(after base: UInt64, leftOut: [UInt64], isWhole: Bool) -> Rescue {
+        private func rescue(
+            after base: UInt64, to end: Projector, leftOut: [UInt64], isWhole: Bool
+        ) throws(SyncError) -> Rescue {
+            let known = try mapErrors { () throws(StateError) in
+                try end.reader(of: end.store.snapshot).setting(SettingName.serverProtocol)
+            }
             let first = SequenceNumber(rawValue: base).next
             let folded = reading.whole.reduce(UInt64(0)) { count, range in
                 count + SequenceRange(first: range.first, last: min(range.last, first.previous)).count
             }
             return Rescue(
                 first: first.rawValue, events: last - base, folded: folded, lost: lost, leftOut: leftOut,
-                identity: reading.identity, foreign: reading.foreign, isWhole: isWhole, endIsKnown: reading.endIsKnown)
+                identity: reading.identity, foreign: reading.foreign, isWhole: isWhole, endIsKnown: reading.endIsKnown,
+                settingsAreLost: known == nil && !lost.isEmpty)
         }
     }
 }

@@ -83,7 +83,7 @@ extension Condition {
             let work = FilterWork(try reader.types(of: focus.table))
             return Condition.matches(try reader.entry(focus.table, focus.id), focus.id, filter, work) ? 1 : 0
         case .count(let table, let filter): return try reader.count(RowQuery(table: table, filter: filter))
-        case .pending: return try PushPlan(reader).toPush.count
+        case .pending: return try PushCounts(reader).toPush
         case .conflicts: return try reader.conflicts().count
         }
     }

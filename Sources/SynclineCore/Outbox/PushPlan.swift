@@ -95,7 +95,6 @@ package struct PushPlan {
         _ reader: StateReader, _ body: (PlannedOperation) throws(StateError) -> Bool,
         void: ([UInt8], Position) -> Void = { _, _ in }
     ) throws(StateError) {
-        let held = try reader.heldKeys()
         // They are read only if an update may have to move.
         var inserts: PlannedInserts?
         var late = LateOperations()
@@ -109,7 +108,6 @@ package struct PushPlan {
                 inserts = all
                 operation.position = all.place(ofUpdate: operation.position, through: operation.through)
             }
-            if operation.state == .pending, !held.isEmpty, held.contains(operation.rowKey) { operation.state = .held }
             if operation.position > place {
                 late.insert(operation)
             } else {
@@ -133,11 +131,13 @@ package struct PushPlan {
     }
 
     /// Calls `body` with the operations of each row, by the rows' first changes, and with the place of that change.
-    fileprivate static func walk(
+    static func walk(
         _ reader: StateReader, _ body: (PlannedOperation, Position) throws(StateError) -> Bool,
         void: ([UInt8], Position) -> Void = { _, _ in }
     ) throws(StateError) {
         let spellsIDs = reader.spellsIDs
+        let held = try reader.heldKeys()
+        func state(_ key: [UInt8]) -> PlannedOperation.State { held.contains(key) ? .held : .pending }
         try reader.forEachChange { position, change throws(StateError) in
             // A row's operations are found with its first change.
             guard change.previous == nil else { return true }
@@ -146,7 +146,9 @@ package struct PushPlan {
                     throw .malformed("an outbox entry without changes")
                 }
                 if pending.frozen == nil, pending.operation == nil { void(change.rowKey, pending.last) }
-                for operation in PushPlan.operations(of: pending, entry, change.rowKey) {
+                for operation in PushPlan.operations(
+                    of: pending, entry, change.rowKey, state(change.rowKey))
+                {
                     guard try body(operation, position) else { return false }
                 }
                 return true
@@ -159,20 +161,20 @@ package struct PushPlan {
             let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
             return try body(
                 PlannedOperation(
-                    kind: kind, state: .pending, maybeSent: false, position: position,
+                    kind: kind, state: state(change.rowKey), maybeSent: false, position: position,
                     events: PlannedOperation.events(position, position), rowKey: change.rowKey, spelling: spelling,
                     through: position), position)
         }
     }
 
     private static func operations(
-        of pending: PendingRow, _ entry: RowEntry, _ key: [UInt8]
+        of pending: PendingRow, _ entry: RowEntry, _ key: [UInt8], _ unsent: PlannedOperation.State
     ) -> [PlannedOperation] {
         var operations: [PlannedOperation] = []
         if let frozen = pending.frozen {
             let state: PlannedOperation.State =
                 switch frozen.status {
-                case .inFlight: .pending
+                case .inFlight: unsent
                 case .conflict: .conflict
                 case .parked: .parked
                 }
@@ -187,7 +189,7 @@ package struct PushPlan {
         if let operation = pending.operation {
             operations.append(
                 PlannedOperation(
-                    kind: operation.kind, state: .pending, maybeSent: false, position: operation.first,
+                    kind: operation.kind, state: unsent, maybeSent: false, position: operation.first,
                     events: PlannedOperation.events(operation.first, pending.last), rowKey: key,
                     spelling: entry.spelling,
                     through: pending.last, isOneOfSeveral: pending.frozen != nil,

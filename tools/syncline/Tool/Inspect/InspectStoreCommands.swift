@@ -49,7 +49,7 @@ enum InspectStoreCommands {
                 Column("CURSORS", .right), "COLUMNS",
             ])
         let style = context.output.style
-        for table in try TableSummary.all(reader, PushPlan(reader)) {
+        for table in try TableSummary.all(reader, PushCounts.byTable(reader)) {
             try list.row(
                 [
                     Cell(escaped(table.name)), Cell(style.count(table.rows)), Cell(style.count(table.pending)),

@@ -73,10 +73,10 @@ struct StoreStats {
         kinds = try EventCounts(reading).kinds
         tables = try view.reader.tables().map { ($0, try view.reader.count(RowQuery(table: $0))) }
         totals = view.totals
-        let plan = try PushPlan(view.reader)
-        pending = plan.toPush.count
-        waiting = plan.operations.count - pending
-        conflicts = plan.operations.count { $0.state == .conflict || $0.state == .parked }
+        let outbox = try PushCounts(view.reader)
+        pending = outbox.toPush
+        waiting = outbox.all - pending
+        conflicts = outbox.undecided
         recordBytes = kinds.reduce(0) { $0 + $1.bytes }
         let catalog = try LogInspection(reading.storage).catalog()
         segments = catalog.segments.count

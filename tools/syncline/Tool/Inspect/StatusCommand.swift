@@ -45,7 +45,8 @@ private struct StoreStatus {
 
     init(_ view: StoreView, at path: String) throws {
         let reader = view.reader
-        let plan = try PushPlan(reader)
+        let byTable = try PushCounts.byTable(reader)
+        let counts = PushCounts(byTable.values)
         self.path = path
         func setting(_ name: String) throws -> String? {
             if case .string(let text)? = try reader.setting(name) { text } else { nil }
@@ -54,17 +55,14 @@ private struct StoreStatus {
         dialect = try setting("protocol")
         schema = try reader.declaration?.version ?? 0
         event = view.through
-        let toPush = plan.toPush.count
-        func count(_ state: PlannedOperation.State) -> Int { plan.operations.count { $0.state == state } }
-        let (conflict, parked, held) = (count(.conflict), count(.parked), count(.held))
         outbox = [
-            ("toPush", toPush, "to push"), ("conflict", conflict, "in conflict"),
-            ("parked", parked, "refused by the server"), ("held", held, "held"),
-            ("after", plan.operations.count - toPush - conflict - parked - held, "after one of these"),
+            ("toPush", counts.toPush, "to push"), ("conflict", counts.conflicts, "in conflict"),
+            ("parked", counts.parked, "refused by the server"), ("held", counts.held, "held"),
+            ("after", counts.after, "after one of these"),
             ("waiting", try WaitingChange.all(view.storage).count, "of other processes, not taken in"),
         ]
         unreadable = try reader.unreadableRows().count
-        tables = try TableSummary.all(reader, plan)
+        tables = try TableSummary.all(reader, byTable)
     }
 
     private func count(_ state: String) -> Int { outbox.first { $0.state == state }?.count ?? 0 }

@@ -20,17 +20,16 @@ struct TableSummary {
     let localColumns: [String]
 
     /// All tables that have rows, or are declared.
-    static func all(_ reader: StateReader, _ plan: PushPlan) throws -> [TableSummary] {
+    static func all(_ reader: StateReader, _ outbox: [ExactString: PushCounts]) throws -> [TableSummary] {
         let declaration = try reader.declaration
-        let operations = Dictionary(grouping: plan.operations) { ExactString($0.table) }
         let cursors = Dictionary(grouping: try reader.cursors()) { ExactString($0.table) }
         let names = (try reader.tables() + (declaration?.tables.map(\.name) ?? []) + reader.types.names).exact
         return try names.sorted().map(\.text).map { name in
-            let own = operations[ExactString(name)] ?? []
+            let own = outbox[ExactString(name)] ?? PushCounts()
             let types = try reader.types(of: name)
             return TableSummary(
-                name: name, rows: try reader.count(RowQuery(table: name)), pending: own.count,
-                waiting: own.count { $0.state == .conflict || $0.state == .parked },
+                name: name, rows: try reader.count(RowQuery(table: name)), pending: own.all,
+                waiting: own.undecided,
                 cursors: cursors[ExactString(name)]?.count ?? 0,
                 columns: (try reader.columns(of: name) + types.columns.map(\.name)).exact.sorted().map(\.text),
                 types: types.columns,

@@ -224,8 +224,8 @@ enum ReplayCommand {
         var differences: [RowDifference] = []
         try happened.present.differences(to: varied.reader) { differences.append($0) }
         let redacts = arguments.flag("redact")
-        let pending = try PushPlan(varied.reader).toPush.count
-        let before = try PushPlan(happened.present).toPush.count
+        let pending = try PushCounts(varied.reader).toPush
+        let before = try PushCounts(happened.present).toPush
         try context.output.value([
             "through": .string("@\(varied.through)"),
             "differences": .array(differences.map { $0.json(redacts: redacts) }),

@@ -55,11 +55,8 @@ final class StudioData: Sendable {
         var json: JSONValue = ["pending": .null, "conflicts": .null]
         do {
             json = try states.read(at: nil) { state in
-                let plan = try PushPlan(state.reader)
-                return [
-                    "pending": .number(plan.toPush.count),
-                    "conflicts": .number(plan.operations.count { $0.state == .conflict || $0.state == .parked }),
-                ]
+                let outbox = try PushCounts(state.reader)
+                return ["pending": .number(outbox.toPush), "conflicts": .number(outbox.undecided)]
             }
         } catch {
             guard ToolError(error)?.code == "store-corrupt" else { throw error }
@@ -92,11 +89,11 @@ final class StudioData: Sendable {
     func outbox(at event: UInt64?, skip: Int, top: Int) throws -> JSONValue {
         try states.read(at: event) { state in
             let reader = state.reader
-            let plan = try PushPlan(reader)
+            let outbox = try PushCounts(reader)
             let operations = try reader.outbox(skip..<(skip + top))
             return [
-                "at": .number(state.through), "whole": .boolean(state.isWhole), "count": .number(plan.operations.count),
-                "toPush": .number(plan.toPush.count),
+                "at": .number(state.through), "whole": .boolean(state.isWhole), "count": .number(outbox.all),
+                "toPush": .number(outbox.toPush),
                 "skip": .number(skip),
                 "operations": .array(
                     operations.enumerated().map { OutboxJSON.json($1, number: skip + $0 + 1) }),

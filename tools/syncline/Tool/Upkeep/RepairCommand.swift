@@ -26,7 +26,8 @@ enum RepairCommand {
             `--at`) contains only events that lead to that state without a gap. If an event after the newest whole \
             checkpoint is lost, that is none: the new history begins with the state, and all earlier events, also the \
             readable ones after the gap, can be listed only in the damaged store. Then the next pull of each query \
-            starts from the beginning. The settings are kept, even if no checkpoint can be read.
+            starts from the beginning. The settings are kept, even if no checkpoint can be read; if nothing that is left names them, it says so, and \
+            the backend and the protocol must be set again before a sync.
             """,
             """
             The token, the headers, the recorded traffic, changes of other processes that wait, and whole branches are \
@@ -50,7 +51,8 @@ enum RepairCommand {
             {"repaired":[{"action":"cut-tail|rebuild-head|set-aside|fill-hole|remove-leftover","address","file","bytes":n,\#
             "reason"}],"left":[damage as in verify],"dryRun":bool,"endIsKnown":bool}, with --salvage also \#
             "salvaged":{"store","events":n,"folded":n,"first":"@1","lost":["@7..9"],"leftOut":["@12"],\#
-            "foreign":[file],"branches":["…"],"waiting":n,"unreadable":[file]}
+            "foreign":[file],"branches":["…"],"settings":"kept|lost","waiting":n,\#
+            "unreadable":[file]}
             """#,
         exits: [
             Exit(.done, "no damage is left; with --salvage: no event is missing"),

@@ -16,6 +16,7 @@ struct SalvageCommand {
     private var lost: [SequenceRange] = []
     private var leftOut: [SequenceRange] = []
     private var foreign: [String] = []
+    private var settingsAreLost = false
     private var branches = BranchRescue()
     /// The files with changes of other processes: copied, or unreadable.
     private var waiting = WaitingChanges.Copy()
@@ -65,6 +66,7 @@ struct SalvageCommand {
             lost = rescue.lost
             leftOut = SequenceRange.joining(rescue.leftOut)
             foreign = rescue.foreign
+            settingsAreLost = rescue.settingsAreLost
             waiting = try WaitingChanges.copy(from: storage, of: rescue.identity, to: fresh)
             branches = try BranchRescue(from: storage, to: fresh)
         } else {
@@ -82,6 +84,7 @@ struct SalvageCommand {
             "lost": .array(lost.map { .string($0.description) }),
             "leftOut": .array(leftOut.map { .string($0.description) }),
             "foreign": .array(foreign.map { .string($0) }), "branches": .array(branches.copied.map { .string($0) }),
+            "settings": settingsAreLost ? "lost" : "kept",
             "waiting": .number(waiting.files), "unreadable": .array(unreadable.map { .string($0) }),
         ]
         try context.output.value([
@@ -101,6 +104,10 @@ struct SalvageCommand {
         }
         try tell("lost", lost, "", context)
         try tell("left out", leftOut, ": they depend on lost events", context)
+        if settingsAreLost {
+            try context.output.line(
+                style.paint("lost", .bad) + "    the settings: set the backend and the protocol before a sync")
+        }
         for name in branches.copied { try context.output.line("  copied the branch \(name)") }
         for name in branches.damaged {
             try context.output.line("  the branch \(name) is damaged; it stays in the damaged store")
@@ -114,7 +121,7 @@ struct SalvageCommand {
         }
         for name in foreign { try context.output.line("  \(escaped(name)) belongs to another log") }
         if !endIsKnown { try context.output.line(RepairCommand.unknownEnd) }
-        return lost.isEmpty && leftOut.isEmpty && unreadable.isEmpty && endIsKnown ? .done : .no
+        return !settingsAreLost && lost.isEmpty && leftOut.isEmpty && unreadable.isEmpty && endIsKnown ? .done : .no
     }
 
     /// What is not copied because it is damaged.
