@@ -24,16 +24,16 @@ package struct CollapsedOperation: Hashable, Sendable {
 
 extension StateReader {
     /// Returns the operations of the plan, or of a part of it, each with its changes.
-    package func outbox(_ part: Range<Int>? = nil) throws(StateError) -> [CollapsedOperation] {
+    package func outbox(_ part: Range<Int>? = nil) throws(SyncError) -> [CollapsedOperation] {
         let plan = try PushPlan(self).operations
         let operations = plan[part?.clamped(to: plan.indices) ?? plan.indices]
         let rows = Set(operations.map(\.rowKey))
         var chains: [[UInt8]: [(Position, JournalEntry)]] = [:]
-        try forEachChange { position, change throws(StateError) in
+        try forEachChange { position, change throws(SyncError) in
             if rows.contains(change.rowKey) { chains[change.rowKey, default: []].append((position, change)) }
             return true
         }
-        return try operations.map { operation throws(StateError) in
+        return try operations.map { operation throws(SyncError) in
             let changes = (chains[operation.rowKey] ?? []).filter { position, change in
                 operation.isFrozen ? change.isFrozen : !change.isFrozen
             }

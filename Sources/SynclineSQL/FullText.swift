@@ -74,7 +74,7 @@ public actor FullText {
         for match in found {
             guard case .string(let id) = match[0], case .double(let rank) = match[1],
                 case .string(let snippet) = match[2],
-                let row = try reading({ () throws(StateError) in try source.reader.row(table, id) })
+                let row = try reading({ () throws(SyncError) in try source.reader.row(table, id) })
             else { continue }
             matches.append(TextMatch(row: row, rank: rank, snippet: snippet))
         }

@@ -7,10 +7,10 @@ import SynclineCore
 struct FailingContent: FileContent {
     private let mirror = MirrorContent()
 
-    func form(_ source: SQLSource) throws(StateError) -> String { try mirror.form(source) }
+    func form(_ source: SQLSource) throws(SyncError) -> String { try mirror.form(source) }
     func includes(_ table: String) -> Bool { mirror.includes(table) }
 
-    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(SyncError) -> any FileWriter {
         FailingWriter(try mirror.writer(file, reader))
     }
 }

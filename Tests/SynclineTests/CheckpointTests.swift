@@ -175,8 +175,8 @@ import Testing
         let wanted = addresses[0..<20].map(\.rawValue)
         let length = Int(addresses[20].rawValue - addresses[0].rawValue)
         #expect(try source.blocks(at: wanted[...], length: length).count == 12)
-        #expect(throws: StateError.self) { try source.blocks(at: wanted[12...], length: nil) }
-        #expect(throws: StateError.self) { try source.blocks(at: wanted[12...], length: length) }
+        #expect(throws: SyncError.self) { try source.blocks(at: wanted[12...], length: nil) }
+        #expect(throws: SyncError.self) { try source.blocks(at: wanted[12...], length: length) }
         #expect(try source.blocks(at: wanted[13...], length: length).count == 7)
         // A piece that ends early.
         #expect(try source.blocks(at: wanted[...], length: 10_000).count < 12)

@@ -48,12 +48,8 @@ import Testing
         }
         store.rotate()
         var writer = try CheckpointWriter.begin(for: log, through: number)
-        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block throws(StateError) in
-            do throws(LogError) {
-                return try CheckpointBlocks.append(block, to: &writer)
-            } catch {
-                throw .failed(SyncError(error))
-            }
+        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block throws(SyncError) in
+            try CheckpointBlocks.append(block, to: &writer)
         }
         note.runs = [(through, root)]
         try writer.finish(note: note.bytes, keeping: [number])

@@ -84,11 +84,11 @@ import Testing
         #expect(call.exit == .failed && call.output.contains(#""code":"io-error""#))
     }
 
-    @Test func `a state that can't be read is an error of the store, never a bug of the tool`() throws {
-        let malformed = try #require(ToolError(StateError.malformed("a row")))
+    @Test func `a state that can't be read is an error of the store, never a bug of the tool`() {
+        let malformed = ToolError(SyncError.malformed("a row"))
         #expect(malformed.code == "store-corrupt" && malformed.exit == .failed)
         #expect(malformed.message == "a row can't be read")
-        #expect(ToolError(StateError.newer("a checkpoint"))?.code == "store-newer")
+        #expect(ToolError(SyncError.newer("a checkpoint")).code == "store-newer")
     }
 
     @Test func `a wrong line is a usage error in every form`() async throws {

@@ -38,12 +38,8 @@ import Testing
         }
         store.rotate()
         var writer = try CheckpointWriter.begin(for: log, through: through)
-        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block throws(StateError) in
-            do throws(LogError) {
-                return try CheckpointBlocks.append(block, to: &writer)
-            } catch {
-                throw .malformed("the test")
-            }
+        let root = try RunWriter.write(try store.layers.cursorOverRuns(0)) { block throws(SyncError) in
+            try CheckpointBlocks.append(block, to: &writer)
         }
         note.runs = [(through.rawValue, root)]
         try writer.finish(note: note.bytes, keeping: [through])

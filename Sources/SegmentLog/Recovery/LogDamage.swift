@@ -61,7 +61,7 @@ public struct LogDamage: Hashable, Sendable, CustomStringConvertible {
             remedy == .upgrade ? .storeNewer : .storeCorrupt, reason, file: file, position: position, records: records,
             hint: remedy == .upgrade
                 ? "Open it with the version that wrote it, or a newer one."
-                : "Nothing was changed. `syncline verify` lists the damage; `syncline repair --salvage DIR` makes a new store of all that can be read."
+                : LogError.damageHint
         )
     }
 }

@@ -88,8 +88,10 @@ extension LogError {
             hint: "Nothing was written to what is there now. Close this writer, then open the store again.")
     }
 
-    /// The hint of an error that says that there is no log. The tool replaces it by the name of its command.
+    /// Hints that the tool replaces by its commands.
     package static let absenceHint = "Create a log, or check the path."
+    package static let damageHint =
+        "Nothing was changed. `LogVerification` lists the damage; `LogSalvage` makes a new log of all that can be read."
 
     /// Whether the file does not exist.
     package var isNotFound: Bool { systemError.map(StorageError.Kind.init(number:)) == .notFound }

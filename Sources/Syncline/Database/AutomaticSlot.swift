@@ -31,6 +31,6 @@ enum AutomaticSlot: Sendable {
     }
 
     func checkOpen() throws(SyncError) {
-        if case .closed = self { throw SyncError(LogError(.closed, "the store was closed")) }
+        if case .closed = self { throw SyncError(.closed, "the store was closed") }
     }
 }

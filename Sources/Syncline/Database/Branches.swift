@@ -16,31 +16,25 @@ package enum Branches {
 
     /// The names of a store's branches, sorted.
     package static func names(_ store: any LogStorage) throws(SyncError) -> [String] {
-        do throws(StorageError) {
+        try store.ifThere { () throws(StorageError) in
             guard try store.names(in: "").contains(folder) else { return [] }
             return try store.names(in: folder).filter(isName).sorted()
-        } catch {
-            let error = LogError(error)
-            if error.isNotFound { return [] }
-            throw SyncError(error)
-        }
+        } ?? []
     }
 
     /// Makes the folder of a store's branches. It is durable, so that a branch in it is.
     package static func makeFolder(of store: any LogStorage) throws(SyncError) {
-        try mapErrors { () throws(LogError) in try store.makeFolder(folder) }
+        try store.makeFolder(folder)
     }
 
     /// Removes a branch. It has no name any more before the first of its files goes. What can be removed goes even if something
     /// else can't; then this throws, and the next removal tries again.
     package static func remove(_ name: String, of store: any LogStorage) throws(SyncError) {
-        try mapErrors { () throws(LogError) in
-            try callStorage { () throws(StorageError) in
-                let discarded = "\(name)\(discardedSuffix)"
-                if try store.names(in: folder).contains(discarded) { try store.removeTree("\(folder)/\(discarded)") }
-                try store.rename("\(folder)/\(name)", to: "\(folder)/\(discarded)")
-                try store.syncDirectory(folder)
-            }
+        try store.files { () throws(StorageError) in
+            let discarded = "\(name)\(discardedSuffix)"
+            if try store.names(in: folder).contains(discarded) { try store.removeTree("\(folder)/\(discarded)") }
+            try store.rename("\(folder)/\(name)", to: "\(folder)/\(discarded)")
+            try store.syncDirectory(folder)
         }
         _ = try removeLeftovers(store)
     }
@@ -48,21 +42,19 @@ package enum Branches {
     /// Removes what is left of branches whose removal did not end, because a process died or a file could not be removed.
     /// - Returns: The names of these branches.
     package static func removeLeftovers(_ store: any LogStorage) throws(SyncError) -> [String] {
-        try mapErrors { () throws(LogError) in
-            try callStorage { () throws(StorageError) in
-                guard try store.names(in: "").contains(folder) else { return [] }
-                let left = try store.names(in: folder).filter { $0.hasSuffix(discardedSuffix) }
-                if left.isEmpty { return [] }
-                var failure: StorageError?
-                for name in left {
-                    do throws(StorageError) { try store.removeTree("\(folder)/\(name)") } catch {
-                        failure = failure ?? error
-                    }
+        try store.files { () throws(StorageError) in
+            guard try store.names(in: "").contains(folder) else { return [] }
+            let left = try store.names(in: folder).filter { $0.hasSuffix(discardedSuffix) }
+            if left.isEmpty { return [] }
+            var failure: StorageError?
+            for name in left {
+                do throws(StorageError) { try store.removeTree("\(folder)/\(name)") } catch {
+                    failure = failure ?? error
                 }
-                if let failure { throw failure }
-                try store.syncDirectory(folder)
-                return left.map { String($0.dropLast(discardedSuffix.count)) }
             }
+            if let failure { throw failure }
+            try store.syncDirectory(folder)
+            return left.map { String($0.dropLast(discardedSuffix.count)) }
         }
     }
 
@@ -72,7 +64,7 @@ package enum Branches {
         guard base.through == point.event else {
             throw SyncError(
                 .storeCorrupt, "the branch's first state is lost, so its changes are not known",
-                hint: "Its rows can still be read: `syncline export --branch NAME`.", address: "@\(point.event)")
+                hint: Hint.branchBase, address: "@\(point.event)")
         }
         return base.reader(of: base.store.snapshot)
     }
@@ -87,7 +79,7 @@ extension SyncDatabase {
         if names.isEmpty { return }
         throw SyncError(
             .invalidConfiguration, "\(reason), and the store has branches: \(names.joined(separator: ", "))",
-            hint: "Nothing was changed. Land or drop them first: `syncline branch land NAME`.")
+            hint: Hint.branches)
     }
 
     /// Makes the changes of a branch here, in one transaction.

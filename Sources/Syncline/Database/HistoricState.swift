@@ -29,7 +29,7 @@ public struct HistoricState: Sendable {
     /// Throws if the store was strict and the table was not declared.
     private func reader(of table: String) throws(SyncError) -> StateReader {
         let reader = try reader
-        try mapErrors { () throws(StateError) in try reader.declaration }.check(table)
+        try reader.declaration.check(table)
         return reader
     }
 
@@ -37,39 +37,37 @@ public struct HistoricState: Sendable {
     @concurrent
     public func get(_ table: String, id: String) async throws(SyncError) -> StoredRow? {
         let reader = try reader(of: table)
-        return try mapErrors { () throws(StateError) in try reader.row(table, id) }
+        return try reader.row(table, id)
     }
 
     /// Returns the rows that matched a query.
     @concurrent
     public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
         let reader = try reader(of: query.table)
-        return try mapErrors { () throws(StateError) in try reader.run(query) }
+        return try reader.run(query)
     }
 
     /// Computes values of the rows that matched.
     @concurrent
     public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
         let reader = try reader(of: aggregate.table)
-        return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
+        return try reader.run(aggregate)
     }
 
     /// Returns the operations that were pending.
     @concurrent
     public func pending() async throws(SyncError) -> [PlannedOperation] {
         let reader = try reader
-        return try mapErrors { () throws(StateError) in try PushPlan(reader).operations }
+        return try PushPlan(reader).operations
     }
 
     /// Returns the rows that differ between this state and another.
     @concurrent
     public func differences(to other: HistoricState) async throws(SyncError) -> [RowDifference] {
         let (reader, other) = (try reader, try other.reader)
-        return try mapErrors { () throws(StateError) in
-            var all: [RowDifference] = []
-            try reader.differences(to: other) { all.append($0) }
-            return all
-        }
+        var all: [RowDifference] = []
+        try reader.differences(to: other) { all.append($0) }
+        return all
     }
 }
 
@@ -108,9 +106,9 @@ extension SyncDatabase {
         try readHistory { () throws(SyncError) in
             let start = try StateLoader(storage).earliest()
             let first = start.through + 1
-            var blame = try mapErrors { () throws(StateError) in try Blame(table: table, id: id, from: start) }
+            var blame = try Blame(table: table, id: id, from: start)
             try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
-                _ = try mapErrors { () throws(StateError) in try blame.fold(record, number: number) }
+                _ = try blame.fold(record, number: number)
                 return true
             }
             return blame.fields

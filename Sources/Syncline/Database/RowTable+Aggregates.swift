@@ -8,14 +8,14 @@ extension RowTable {
     @concurrent
     public func compute(_ aggregate: RowAggregate) async throws(SyncError) -> [RowGroup] {
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.run(aggregate) }
+        return try reader.run(aggregate)
     }
 
     /// Computes values, and returns how their rows were found.
     @concurrent
     public func explain(_ aggregate: RowAggregate) async throws(SyncError) -> QueryPlan {
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.explain(aggregate).plan }
+        return try reader.explain(aggregate).plan
     }
 
     /// Observes computed values: yields them now, and the newest ones after commits that change them. Only the rows

@@ -114,7 +114,7 @@ public struct RowTable: Sendable {
     @concurrent
     public func get(id: String) async throws(SyncError) -> StoredRow? {
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.row(name, id) }
+        return try reader.row(name, id)
     }
 
     /// Returns the rows that match a query.
@@ -122,7 +122,7 @@ public struct RowTable: Sendable {
     public func query(_ query: RowQuery) async throws(SyncError) -> QueryResult {
         try query.check()
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.run(query) }
+        return try reader.run(query)
     }
 
     /// Runs a query, and returns how its rows were found: which index was used, and how much was read.
@@ -130,23 +130,21 @@ public struct RowTable: Sendable {
     public func explain(_ query: RowQuery) async throws(SyncError) -> QueryPlan {
         try query.check()
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.explain(query).plan }
+        return try reader.explain(query).plan
     }
 
     /// Returns the number of rows that match.
     @concurrent
     public func count(_ filter: FilterExpression? = nil) async throws(SyncError) -> Int {
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in try reader.count(RowQuery(table: name, filter: filter)) }
+        return try reader.count(RowQuery(table: name, filter: filter))
     }
 
     /// Counts the rows that match, and returns how they were found. An index may count them without reading one.
     @concurrent
     public func explainCount(_ filter: FilterExpression? = nil) async throws(SyncError) -> QueryPlan {
         let reader = try declaredReader
-        return try mapErrors { () throws(StateError) in
-            try reader.explainCount(RowQuery(table: name, filter: filter)).plan
-        }
+        return try reader.explainCount(RowQuery(table: name, filter: filter)).plan
     }
 
     /// Observes a query: yields its current results, and the newest ones after commits that change them.
@@ -296,12 +294,12 @@ public final class SyncTransaction {
 
     /// Returns whether the store knows a row, including one whose delete is pending.
     func knows(_ table: String, _ id: String) throws(SyncError) -> Bool {
-        try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) } != nil
+        try engine.reader.entry(table, id) != nil
     }
 
     /// Returns whether the row's delete is pending.
     func isDeleted(_ table: String, _ id: String) throws(SyncError) -> Bool {
-        let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
+        let entry = try engine.reader.entry(table, id)
         return entry?.pending != nil && entry?.visible == nil
     }
 
@@ -309,7 +307,7 @@ public final class SyncTransaction {
     public func get(_ table: String, id: String) throws(SyncError) -> StoredRow? {
         checkOpen()
         try engine.projector.declaration.check(table)
-        return try mapErrors { () throws(StateError) in try engine.reader.row(table, id) }
+        return try engine.reader.row(table, id)
     }
 
     /// Returns the rows that match a query, including the transaction's own changes.
@@ -317,6 +315,6 @@ public final class SyncTransaction {
         checkOpen()
         try query.check()
         try engine.projector.declaration.check(query.table)
-        return try mapErrors { () throws(StateError) in try engine.reader.run(query) }
+        return try engine.reader.run(query)
     }
 }

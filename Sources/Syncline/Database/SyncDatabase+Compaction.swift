@@ -20,7 +20,7 @@ extension SyncDatabase {
     /// Returns how much of the history is kept.
     @concurrent
     public func retention() async throws(SyncError) -> Retention {
-        try read { reader throws(StateError) in try reader.retention }
+        try read { reader throws(SyncError) in try reader.retention }
     }
 
     /// Changes how much of the history is kept. Takes effect with the next `compact()`.
@@ -42,8 +42,8 @@ extension StoreWriter {
     func compact(_ storage: any LogStorage, now: Int64) throws(SyncError) -> CompactReport {
         let log = try log
         let reader = try current.reader
-        let retention = try mapErrors { () throws(StateError) in try reader.retention }
-        try mapErrors { () throws(LogError) in try log.roll() }
+        let retention = try reader.retention
+        try log.beginSegment()
         try checkpoint(isWhole: true)
         var report = CompactReport(
             checkpoint: EventNumber(rawValue: current.through), firstEvent: 1, segmentsRemoved: 0, bytesRemoved: 0)
@@ -53,18 +53,12 @@ extension StoreWriter {
                 try CheckpointFile.check(storage, through, log.identity)
             }
             try carry(through: plan.anchor)
-            let collection = try mapErrors { () throws(LogError) in
-                if log.lastSequence.rawValue <= plan.anchor { try log.roll() }
-                let collection = try log.collect(keepingFrom: SequenceNumber(rawValue: plan.anchor + 1))
-                try log.remove(checkpoints: plan.dropped.map { SequenceNumber(rawValue: $0) })
-                return collection
-            }
+            if log.lastSequence.rawValue <= plan.anchor { try log.beginSegment() }
+            let collection = try log.letGo(before: plan.anchor + 1, checkpoints: plan.dropped)
             report.segmentsRemoved = collection.segmentsRemoved
             report.bytesRemoved = collection.bytesRemoved.rawValue
         }
-        report.firstEvent = try mapErrors { () throws(LogError) in
-            EventNumber(rawValue: try LogReader.open(storage, showing: .written).floor.rawValue)
-        }
+        report.firstEvent = EventNumber(rawValue: try storage.openLog().floor.rawValue)
         return report
     }
 
@@ -75,7 +69,7 @@ extension StoreWriter {
         // By then, the newest event is the one that carries the changes.
         var horizon = try StoreWriter.horizon(retention, storage, through: current.through + 1, now: now)
         // A reader also needs the state before the first event it has claimed.
-        let claimed = try mapErrors { () throws(LogError) in try LogLease.lowest(in: storage) }
+        let claimed = try storage.lowestClaim()
         if let claimed { horizon = min(horizon, claimed.rawValue - min(claimed.rawValue, 1)) }
         return HistoryPlan(try CheckpointFile.all(storage, try log.identity), horizon: horizon)
     }
@@ -91,29 +85,26 @@ extension StoreWriter {
             let (milliseconds, isTooMany) = Int64(count).multipliedReportingOverflow(by: 86_400_000)
             if isTooMany { return 0 }
             let moment = WallTime(rawValue: now - min(now, milliseconds))
-            return try mapErrors { () throws(LogError) in
-                var cursor = try LogReader.open(storage, showing: .written).cursor(since: moment)
-                return try cursor.nextFrame() ? cursor.firstSequence.rawValue - 1 : last
-            }
+            return try storage.lastEvent(before: moment, else: last)
         }
     }
 
     /// Returns whether a segment or a checkpoint file would be removed.
     private func canLetGo(of plan: HistoryPlan, _ storage: any LogStorage) throws(SyncError) -> Bool {
         if !plan.dropped.isEmpty { return true }
-        let segments = try mapErrors { () throws(LogError) in try LogCatalog(storage) }.segments
+        let segments = try storage.segments()
         return segments.count > 1 && segments[1].first.rawValue <= plan.anchor + 1
     }
 
     private func newestCheckpoint(_ storage: any LogStorage) throws(SyncError) -> UInt64 {
-        try mapErrors { () throws(LogError) in try Checkpoint.list(storage) }.first?.rawValue ?? 0
+        try storage.checkpoints().first?.rawValue ?? 0
     }
 
     /// Writes the settings, and the unconfirmed changes of the events through `last`, into the log again. They are
     /// durable when it returns.
     private func carry(through last: UInt64) throws(SyncError) {
         try performNow(.durable) { engine in
-            let events = try mapErrors { () throws(StateError) in try engine.reader.carriedEvents(through: last) }
+            let events = try engine.reader.carriedEvents(through: last)
             for event in events { try engine.record(event) }
         }
     }

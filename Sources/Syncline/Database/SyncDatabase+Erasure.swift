@@ -39,7 +39,7 @@ extension SyncDatabase {
     /// Removes all files of the store in a storage.
     @concurrent
     public static func erase(_ storage: any LogStorage, force: Bool = false) async throws(SyncError) {
-        let erasure = try mapErrors { () throws(LogError) in try LogErasure(storage) }
+        let erasure = try storage.beginErasure()
         let reader: StateReader?
         if force {
             reader = nil
@@ -52,15 +52,15 @@ extension SyncDatabase {
             reader = found
         }
         let folders = [Branches.folder, derivedFolder].map { $0 + "/" }
-        try mapErrors { () throws(LogError) in try erasure.begin(with: filesBesideLog + folders) }
+        try erasure.mark(filesBesideLog + folders)
         do throws(SyncError) {
             // From now on no follower takes a change for stored. One may have stored it before the mark was there.
             if let reader { try checkNothingWaits(storage, reader) }
         } catch {
-            try mapErrors { () throws(LogError) in try erasure.cancel() }
+            try erasure.takeBack()
             throw error
         }
-        try mapErrors { () throws(LogError) in try erasure.finish() }
+        try erasure.complete()
     }
 
     private static func checkNoBranches(_ storage: any LogStorage) throws(SyncError) {
@@ -72,7 +72,7 @@ extension SyncDatabase {
     }
 
     private static func checkNothingWaits(_ storage: any LogStorage, _ reader: StateReader) throws(SyncError) {
-        let takenIn = try mapErrors { () throws(StateError) in try reader.takenIn }
+        let takenIn = try reader.takenIn
         if try Tributaries.all(storage).allSatisfy(takenIn.contains) { return }
         throw SyncError(
             .pendingChanges, "changes of other processes wait to be made in the store",
@@ -80,7 +80,7 @@ extension SyncDatabase {
     }
 
     private static func checkNothingPending(_ reader: StateReader) throws(SyncError) {
-        guard try mapErrors({ () throws(StateError) in try reader.oldestPending }) != nil else { return }
+        guard try reader.oldestPending != nil else { return }
         throw SyncError(
             .pendingChanges, "the store has changes that were not pushed",
             hint: "Push them first, or erase with force to lose them.")

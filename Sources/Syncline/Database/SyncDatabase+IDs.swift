@@ -8,7 +8,7 @@ extension SyncDatabase {
     /// back.
     func setIDs(_ value: Value?) async throws(SyncError) {
         let words = [IDComparison.exact: "exact", .ignoreCase: "ignore-case"]
-        let known = try read { reader throws(StateError) in try reader.idComparison }
+        let known = try read { reader throws(SyncError) in try reader.idComparison }
         if value == words[known].map({ .string($0) }) { return }
         guard value == .string("ignore-case") else {
             throw SyncError(
@@ -21,13 +21,13 @@ extension SyncDatabase {
         guard await syncLock.lock() else { throw SyncError(of: .cancelled) }
         defer { syncLock.unlock() }
         try await perform { engine throws(SyncError) in
-            if let similar = try mapErrors({ () throws(StateError) in try engine.reader.similarIDs() }) {
+            if let similar = try engine.reader.similarIDs() {
                 throw SyncError(
                     .invalidConfiguration,
                     "\(similar.table) has two rows whose ids differ in case only: \(similar.ids.joined(separator: ", "))",
                     hint: "Drop what is pending on one of them, or purge it, and repeat.")
             }
-            for table in try mapErrors({ () throws(StateError) in try engine.reader.tables() }) { engine.touch(table) }
+            for table in try engine.reader.tables() { engine.touch(table) }
             try engine.record(.configured(name: SettingName.ids, value: value))
         }
     }

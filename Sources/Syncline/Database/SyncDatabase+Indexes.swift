@@ -25,7 +25,7 @@ extension SyncDatabase {
         let change = IndexChange(table: table, columns: columns, including: including, isOn: true)
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            let known = try mapErrors { () throws(StateError) in try engine.reader.indexes(of: table) }
+            let known = try engine.reader.indexes(of: table)
             if known.contains(where: { $0.isCurrent(change) }) { return }
             guard known.count < SyncDatabase.indexLimit || known.contains(where: { $0.isSorted(by: columns) }) else {
                 throw SyncError(
@@ -47,7 +47,7 @@ extension SyncDatabase {
     public func dropIndex(table: String, columns: [String]) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            let known = try mapErrors { () throws(StateError) in try engine.reader.indexes(of: table) }
+            let known = try engine.reader.indexes(of: table)
             guard known.contains(where: { $0.isSorted(by: columns) }) else { return }
             try engine.record(.indexed(IndexChange(table: table, columns: columns, isOn: false)))
         }

@@ -64,13 +64,11 @@ extension SyncDatabase {
     @concurrent
     public func resume() async throws(SyncError) {
         try writer.resume { () throws(SyncError) in
-            try mapErrors { () throws(LogError) in
-                do throws(LogError) {
-                    return try LogWriter.open(storage, creating: .never, configuration: configuration.log)
-                } catch {
-                    // The directory was open all the time, so another one may be at the path.
-                    throw error.code == .noStore ? LogError.otherStore(storage, hint: StoreEngine.hint) : error
-                }
+            do throws(SyncError) {
+                return try storage.openWriter(creating: .never, configuration.log)
+            } catch {
+                // The directory was open all the time, so another one may be at the path.
+                throw error.code == .noStore ? .otherStore(storage, hint: StoreEngine.hint) : error
             }
         }
         await takeInAndReport()
@@ -86,7 +84,7 @@ extension SyncDatabase {
     /// Watches for changes of other processes if the store is shared.
     func beginSharing() async throws(SyncError) {
         guard configuration.isShared else { return }
-        try mapErrors { () throws(LogError) in try storage.makeFolder(FileName.tributaries) }
+        try storage.makeFolder(FileName.tributaries)
         startWatching([FileName.tributaries])
         await takeInAndReport()
     }
@@ -107,7 +105,7 @@ extension SyncDatabase {
         var refused: Set<UInt64> = []
         var failure: SyncError?
         while true {
-            let done = try read { reader throws(StateError) in try reader.takenIn }
+            let done = try read { reader throws(SyncError) in try reader.takenIn }
             let listed = try Tributaries.waiting(storage)
             let waiting = listed.filter { !done.contains($0) && !refused.contains($0.process) }.prefix(limit)
             // The store forgets which files it has taken in only after they are gone for good.
@@ -141,7 +139,7 @@ extension SyncDatabase {
     private func takeIn(_ names: [TributaryName]) async throws(SyncError) {
         let (storage, schema) = (storage, configuration.schema)
         try await perform(.durable) { engine throws(SyncError) in
-            let identity = try mapErrors { () throws(LogError) in try engine.log }.identity
+            let identity = try engine.log.identity
             for name in names {
                 // A file of a store that was erased has nothing to do with this one.
                 guard let file = try TributaryFile(name, in: storage), file.identity == identity else { continue }

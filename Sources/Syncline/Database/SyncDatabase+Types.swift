@@ -17,13 +17,13 @@ extension SyncDatabase {
 
     /// Returns the declared types of a table's columns.
     public func columnTypes(of table: String) throws(SyncError) -> [String: ColumnType] {
-        let types = try read { reader throws(StateError) in try reader.types(of: table) }
+        let types = try read { reader throws(SyncError) in try reader.types(of: table) }
         return Dictionary(types.columns.map { ($0.name, $0.type) }) { $1 }
     }
 
     /// Declares types of columns; all of them, or none.
     package func declare(_ declarations: [TypeDeclaration]) async throws(SyncError) {
-        let known = try read { reader throws(StateError) in try reader.types }
+        let known = try read { reader throws(SyncError) in try reader.types }
         var hasNews = false
         for declaration in declarations where try isNew(declaration, known) { hasNews = true }
         guard hasNews else { return }

@@ -10,17 +10,12 @@ extension SyncDatabase {
     public func undo() async throws(SyncError) -> EventNumber {
         let (event, changes, made) = try await perform { engine throws(SyncError) in
             let reader = engine.reader
-            let (found, count, tables) = try mapErrors { () throws(StateError) in
-                let found = try UndoSearch.newest(reader, through: engine.projector.through)
-                guard let event = found else { return (found, 0, Set<String>()) }
-                return (found, try reader.changeCount(of: event), try reader.tables(changedBy: event))
-            }
-            guard let event = found else {
+            guard let event = try UndoSearch.newest(reader, through: engine.projector.through) else {
                 throw SyncError(.operationNotFound, "there is nothing to undo")
             }
-            for table in tables { engine.touch(table) }
-            let isKept = count <= UndoneTransactions.limit
-            let rows = isKept ? try mapErrors { () throws(StateError) in try reader.rows(changedBy: event) } : []
+            for table in try reader.tables(changedBy: event) { engine.touch(table) }
+            let isKept = try reader.changeCount(of: event) <= UndoneTransactions.limit
+            let rows = isKept ? try reader.rows(changedBy: event) : []
             let before = try engine.values(of: rows)
             try engine.record(.undone(event: event))
             let after = try engine.values(of: rows)
@@ -38,9 +33,7 @@ extension SyncDatabase {
     public func canUndo() async throws(SyncError) -> Bool {
         let current = writer.current
         let reader = try current.reader
-        return try mapErrors { () throws(StateError) in
-            try UndoSearch.newest(reader, through: current.through) != nil
-        }
+        return try UndoSearch.newest(reader, through: current.through) != nil
     }
 
     /// Whether there is a transaction that ``redo()`` would make again now.
@@ -78,9 +71,7 @@ extension SyncDatabase {
 extension StoreEngine {
     fileprivate func values(of rows: [RowKey]) throws(SyncError) -> [StoredRow?] {
         let reader = reader
-        return try mapErrors { () throws(StateError) in
-            try rows.map { row throws(StateError) in try reader.row(row.table, row.id) }
-        }
+        return try rows.map { row throws(SyncError) in try reader.row(row.table, row.id) }
     }
 }
 

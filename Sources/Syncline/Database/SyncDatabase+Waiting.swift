@@ -28,7 +28,7 @@ extension WaitingChange {
     package static func all(_ storage: any LogStorage) throws(SyncError) -> [WaitingChange] {
         let names = try Tributaries.all(storage)
         if names.isEmpty { return [] }
-        let identity = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written).identity }
+        let identity = try storage.openLog().identity
         var all: [WaitingChange] = []
         for name in names {
             guard let file = try? TributaryFile(name, in: storage), file.identity == identity else { continue }
@@ -49,7 +49,7 @@ extension SyncDatabase {
     /// its row must end first, if its table is not declared, or if only the app knows the migration that it needs.
     @concurrent
     public func waitingChanges() async throws(SyncError) -> [WaitingChange] {
-        let takenIn = Set(try read { reader throws(StateError) in try reader.takenIn }.map(\.text))
+        let takenIn = Set(try read { reader throws(SyncError) in try reader.takenIn }.map(\.text))
         return try WaitingChange.all(storage).filter { !takenIn.contains($0.commit) }
     }
 

@@ -54,10 +54,8 @@ public final class SyncDatabase: Sendable {
     ) async throws(SyncError) -> SyncDatabase {
         try configuration.schema?.check()
         try configuration.limits?.check()
-        let log = try mapErrors { () throws(LogError) in
-            try LogWriter.open(storage, creating: configuration.creation, configuration: configuration.log) {
-                configuration.initialRecords(in: $0)
-            }
+        let log = try storage.openWriter(creating: configuration.creation, configuration.log) {
+            configuration.initialRecords(in: $0)
         }
         let projector = try StateLoader(log.storage, removesDamaged: true).load()
         let event = projector.through
@@ -118,7 +116,7 @@ public final class SyncDatabase: Sendable {
     /// Returns the names of the tables that have rows or pending changes.
     @concurrent
     public func tables() async throws(SyncError) -> [String] {
-        try read { reader throws(StateError) in try reader.tables() }
+        try read { reader throws(SyncError) in try reader.tables() }
     }
 
     /// Runs a transaction on any tables: all of its changes are stored, or none.
@@ -160,7 +158,7 @@ public final class SyncDatabase: Sendable {
     /// Returns the operations that a push would send now, in push order.
     @concurrent
     public func pending() async throws(SyncError) -> [PlannedOperation] {
-        var operations = try read { reader throws(StateError) in try PushPlan(reader).operations }
+        var operations = try read { reader throws(SyncError) in try PushPlan(reader).operations }
         operations.mark(onTheirWay: rowsOnTheirWay)
         return operations
     }
@@ -171,13 +169,13 @@ public final class SyncDatabase: Sendable {
     /// Returns the columns that an operation sends, sorted.
     @concurrent
     public func fields(of operation: PlannedOperation) async throws(SyncError) -> [String] {
-        try read { reader throws(StateError) in try PushPlan.fields(of: operation, reader) }
+        try read { reader throws(SyncError) in try PushPlan.fields(of: operation, reader) }
     }
 
     /// Returns the cursor of each query.
     @concurrent
     public func cursors() async throws(SyncError) -> [QueryCursor] {
-        try read { reader throws(StateError) in
+        try read { reader throws(SyncError) in
             try reader.cursors().map {
                 QueryCursor(table: $0.table, queryID: $0.queryID, state: $0.state)
             }
@@ -189,7 +187,7 @@ public final class SyncDatabase: Sendable {
     public func resetCursor(table: String, queryID: String) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            let known = try mapErrors { () throws(StateError) in try engine.reader.cursor(table, queryID) }
+            let known = try engine.reader.cursor(table, queryID)
             if known != nil { try engine.record(.cursorReset(table: table, queryID: queryID)) }
         }
     }
@@ -202,9 +200,7 @@ public final class SyncDatabase: Sendable {
     ) async throws(SyncError) -> PurgeReport {
         return try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
-            let plan = try mapErrors { () throws(StateError) in
-                try PurgePlan(engine.reader, table: table, filter: filter)
-            }
+            let plan = try PurgePlan(engine.reader, table: table, filter: filter)
             guard self.onTheirWay.withLock({ $0.isDisjoint(with: plan.pendingKeys) }) else {
                 throw SyncError(
                     .pendingChanges, "an operation on the rows is being sent", hint: "Purge after the push has ended.")
@@ -226,7 +222,7 @@ public final class SyncDatabase: Sendable {
     /// Returns a setting of the store.
     @concurrent
     public func setting(_ name: String) async throws(SyncError) -> Value? {
-        try read { reader throws(StateError) in try reader.setting(name) }
+        try read { reader throws(SyncError) in try reader.setting(name) }
     }
 
     /// Changes a setting; nil removes it.
@@ -277,9 +273,9 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Reads the current state.
-    func read<Content>(_ body: (StateReader) throws(StateError) -> Content) throws(SyncError) -> Content {
+    func read<Content>(_ body: (StateReader) throws(SyncError) -> Content) throws(SyncError) -> Content {
         let reader = try reader
-        return try mapErrors { () throws(StateError) in try body(reader) }
+        return try body(reader)
     }
 
     /// Counts of what happened to all changes.

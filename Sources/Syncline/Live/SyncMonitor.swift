@@ -70,7 +70,7 @@ extension SyncDatabase {
         return Answers(writer.observers.rows(of: nil)) { () throws(SyncError) in
             let current = writer.current
             let reader = try current.reader
-            let conflicts = try mapErrors { () throws(StateError) in try reader.conflicts() }
+            let conflicts = try reader.conflicts()
             return SyncOutlook(pending: Int(clamping: current.totals.pending), conflicts: conflicts)
         } _: {
             $0

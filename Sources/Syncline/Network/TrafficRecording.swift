@@ -88,7 +88,7 @@ private final class TrafficFile: ExchangeRecorder {
                 for name in [name, TrafficFile.older(name)] { try storage.removeIfThere(name) }
             }
         }
-        do throws(StorageError) { try result.get() } catch { throw SyncError(LogError(error)) }
+        do throws(StorageError) { try result.get() } catch { throw SyncError(error) }
     }
 
     private func append(_ line: [UInt8], in storage: any LogStorage) throws(StorageError) {

@@ -5,7 +5,7 @@ import SynclineCore
 extension StateReader {
     /// Returns the events that say again what no server has of the events through `last`: the settings, and the
     /// unconfirmed changes.
-    func carriedEvents(through last: UInt64) throws(StateError) -> [Event.Body] {
+    func carriedEvents(through last: UInt64) throws(SyncError) -> [Event.Body] {
         let parts = CarriedRow.parts(try carriedRows(through: last))
         return try settingEvents() + parts.map { .carried(through: last, $0) }
     }

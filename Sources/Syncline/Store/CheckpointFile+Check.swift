@@ -17,11 +17,9 @@ extension CheckpointFile {
 
     /// Reads each checkpoint completely and returns the intact ones, newest first.
     static func readings(_ storage: any LogStorage) throws(SyncError) -> [Reading] {
-        let identity = try mapErrors { () throws(LogError) in
-            try LogReader.open(storage, showing: .written).identity
-        }
+        let identity = try storage.openLog().identity
         var readings: [Reading] = []
-        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }) {
+        for through in try storage.checkpoints() {
             guard let projector = try openIfSound(storage, through, identity, removesDamaged: false) else { continue }
             readings.append(
                 Reading(
@@ -35,13 +33,13 @@ extension CheckpointFile {
     /// Throws unless the entries of a checkpoint match its recorded digest.
     static func check(_ storage: any LogStorage, _ through: UInt64, _ identity: LogIdentity) throws(SyncError) {
         let projector = try open(storage, SequenceNumber(rawValue: through), identity, removesDamaged: false)
-        if try !isTrue(projector) { throw SyncError(StateError.untrue) }
+        if try !isTrue(projector) { throw SyncError.untrue }
     }
 
     /// Returns the last events of the checkpoints whose entries can all be read and match the digest, oldest first.
     static func `true`(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [UInt64] {
         var found: [UInt64] = []
-        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }) {
+        for through in try storage.checkpoints() {
             do throws(SyncError) {
                 try check(storage, through.rawValue, identity)
                 found.append(through.rawValue)
@@ -53,8 +51,6 @@ extension CheckpointFile {
     }
 
     private static func isTrue(_ projector: Projector) throws(SyncError) -> Bool {
-        try mapErrors { () throws(StateError) in
-            try projector.store.snapshot.summed() == projector.store.digest
-        }
+        try projector.store.snapshot.summed() == projector.store.digest
     }
 }

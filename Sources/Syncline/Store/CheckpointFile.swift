@@ -29,7 +29,7 @@ enum CheckpointFile {
 
         init() {}
 
-        init(reading bytes: [UInt8]) throws(StateError) {
+        init(reading bytes: [UInt8]) throws(SyncError) {
             do throws(MalformedBytes) {
                 self = try bytes.withBytes {
                     (bytes: UnsafeRawBufferPointer) throws(MalformedBytes) -> Note in
@@ -53,17 +53,13 @@ enum CheckpointFile {
 
     /// Returns the intact checkpoints, each with the files it needs.
     static func all(_ storage: any LogStorage, _ identity: LogIdentity) throws(SyncError) -> [CheckpointFiles] {
-        try mapErrors { () throws(LogError) in
-            var all: [CheckpointFiles] = []
-            for through in try Checkpoint.list(storage) {
-                guard let file = try Checkpoint.openIfSound(storage, through: through, identity: identity),
-                    let note = try? Note(reading: file.note)
-                else { continue }
-                all.append(
-                    CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file), size: file.size))
-            }
-            return all
+        var all: [CheckpointFiles] = []
+        for through in try storage.checkpoints() {
+            guard let file = try storage.soundCheckpoint(through, identity), let note = try? Note(reading: file.note)
+            else { continue }
+            all.append(CheckpointFiles(through: through.rawValue, files: note.runs.map(\.file), size: file.size))
         }
+        return all
     }
 
     /// Opens a projector as of a checkpoint; returns nil if the checkpoint is damaged, incomplete or missing. Throws
@@ -83,25 +79,16 @@ enum CheckpointFile {
     static func open(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
     ) throws(SyncError) -> Projector {
-        let newest: Checkpoint
-        do throws(LogError) {
-            newest = try Checkpoint.open(storage, through: through, identity: identity)
-        } catch {
-            throw error.isNotFound
-                ? SyncError(StateError.malformed(FileName.checkpoint(through: through))) : SyncError(error)
+        let note = try Note(reading: storage.checkpoint(through, identity).note)
+        let cache = BlockCache()
+        var runs: [Run] = []
+        for (file, root) in note.runs {
+            let source = try CheckpointBlocks(
+                storage, SequenceNumber(rawValue: file), identity, removesDamaged: removesDamaged)
+            runs.append(try Run(root, source, file: file, cache))
         }
-        return try mapErrors { () throws(StateError) in
-            let note = try Note(reading: newest.note)
-            let cache = BlockCache()
-            var runs: [Run] = []
-            for (file, root) in note.runs {
-                let source = try CheckpointBlocks(
-                    storage, SequenceNumber(rawValue: file), identity, removesDamaged: removesDamaged)
-                runs.append(try Run(root, source, file: file, cache))
-            }
-            let store = StateStore(layers: StateLayers(runs: runs, cache: cache), digest: note.digest)
-            return try Projector(store: store, through: through.rawValue, totals: note.totals)
-        }
+        let store = StateStore(layers: StateLayers(runs: runs, cache: cache), digest: note.digest)
+        return try Projector(store: store, through: through.rawValue, totals: note.totals)
     }
 }
 
@@ -116,17 +103,13 @@ struct CheckpointBlocks: BlockSource {
 
     init(
         _ storage: any LogStorage, _ through: SequenceNumber, _ identity: LogIdentity, removesDamaged: Bool
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.storage = storage
         self.removesDamaged = removesDamaged
-        do throws(LogError) {
-            checkpoint = try Checkpoint.open(storage, through: through, identity: identity)
-        } catch {
-            throw error.isNotFound ? .malformed(FileName.checkpoint(through: through)) : .failed(SyncError(error))
-        }
+        checkpoint = try storage.checkpoint(through, identity)
     }
 
-    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
+    func block(at address: UInt64, length: Int?) throws(SyncError) -> RunBlock {
         guard address & CheckpointBlocks.isList != 0 else { return try read(address, length ?? 1 << 17) }
         let list = try read(address & ~CheckpointBlocks.isList, 1 << 12)
         var bytes: [UInt8] = []
@@ -138,7 +121,7 @@ struct CheckpointBlocks: BlockSource {
         return bytes.withBytes { RunBlock($0) }
     }
 
-    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(SyncError) -> [RunBlock] {
         guard let first = addresses.first else { return [] }
         var blocks: [RunBlock] = []
         if addresses.count > 1, let length, first & CheckpointBlocks.isList == 0 {
@@ -154,7 +137,7 @@ struct CheckpointBlocks: BlockSource {
         return blocks.isEmpty ? [try block(at: first, length: addresses.count == 1 ? length : nil)] : blocks
     }
 
-    private func read(_ address: UInt64, _ length: Int) throws(StateError) -> RunBlock {
+    private func read(_ address: UInt64, _ length: Int) throws(SyncError) -> RunBlock {
         try reading { () throws(LogError) in
             let (bytes, memory) = try checkpoint.read(at: BlockAddress(rawValue: address), expecting: length)
             defer { extendLifetime(memory) }
@@ -163,17 +146,17 @@ struct CheckpointBlocks: BlockSource {
         }
     }
 
-    private func reading<Result>(_ body: () throws(LogError) -> Result) throws(StateError) -> Result {
+    private func reading<Result>(_ body: () throws(LogError) -> Result) throws(SyncError) -> Result {
         do throws(LogError) {
             return try body()
         } catch {
             // Without the file, the next opening rebuilds the state from the log.
             if removesDamaged, error.code == .storeCorrupt, let name = error.file { try? storage.remove(name) }
-            throw .failed(SyncError(error))
+            throw SyncError(error)
         }
     }
 
-    private static func addresses(_ list: RunBlock) throws(StateError) -> [UInt64] {
+    private static func addresses(_ list: RunBlock) throws(SyncError) -> [UInt64] {
         defer { extendLifetime(list) }
         do throws(MalformedBytes) {
             var reader = ByteReader(list.bytes)
@@ -187,18 +170,18 @@ struct CheckpointBlocks: BlockSource {
 
     static func append(
         _ block: UnsafeRawBufferPointer, to writer: inout CheckpointWriter
-    ) throws(LogError) -> UInt64 {
+    ) throws(SyncError) -> UInt64 {
         let limit = Format.frameRawLimit
-        if block.count <= limit { return try writer.append(block).rawValue }
+        if block.count <= limit { return try writer.add(block) }
         var list = ByteWriter()
         for start in stride(from: 0, to: block.count, by: limit) {
             let piece = UnsafeRawBufferPointer(rebasing: block[start..<min(start + limit, block.count)])
-            list.append(varint: try writer.append(piece).rawValue)
+            list.append(varint: try writer.add(piece))
         }
-        let address = try list.bytes.withBytes { (list: UnsafeRawBufferPointer) throws(LogError) in
-            try writer.append(list)
+        let address = try list.bytes.withBytes { (list: UnsafeRawBufferPointer) throws(SyncError) in
+            try writer.add(list)
         }
-        return address.rawValue | isList
+        return address | isList
     }
 }
 
@@ -218,58 +201,39 @@ struct CheckpointJob: Sendable {
     func run() throws(SyncError) -> [Run] {
         let merged = isWhole ? layers.runs.count : layers.runsToMerge()
         let kept = Array(layers.runs.dropFirst(merged))
-        var writer = try mapErrors { () throws(LogError) in
-            try CheckpointWriter.begin(for: log, through: SequenceNumber(rawValue: through))
-        }
-        let root: RunRoot
-        do throws(StateError) {
-            // If older runs stay, the written run is not the whole state, and its digest is not known.
-            let expected = merged == layers.runs.count ? digest : nil
-            // Entries that several layers have are counted more than once.
-            let total = UInt64(layers.memorySize + layers.runs.prefix(merged).reduce(0) { $0 + $1.root.size })
-            var done: UInt64 = 0
-            root = try RunWriter.write(
-                try layers.cursorOverRuns(merged), expecting: expected
-            ) { block throws(StateError) in
-                done += UInt64(block.count)
-                ReadingWatch.tell(min(done, total), of: total)
-                do throws(LogError) {
-                    return try CheckpointBlocks.append(block, to: &writer)
-                } catch {
-                    throw .failed(SyncError(error))
-                }
-            }
-        } catch {
-            throw SyncError(error)
+        var writer = try log.beginCheckpoint(through)
+        // If older runs stay, the written run is not the whole state, and its digest is not known.
+        let expected = merged == layers.runs.count ? digest : nil
+        // Entries that several layers have are counted more than once.
+        let total = UInt64(layers.memorySize + layers.runs.prefix(merged).reduce(0) { $0 + $1.root.size })
+        var done: UInt64 = 0
+        let root = try RunWriter.write(
+            try layers.cursorOverRuns(merged), expecting: expected
+        ) { block throws(SyncError) in
+            done += UInt64(block.count)
+            ReadingWatch.tell(min(done, total), of: total)
+            return try CheckpointBlocks.append(block, to: &writer)
         }
         var note = CheckpointFile.Note()
         note.totals = totals
         note.digest = digest
         note.runs = [(through, root)] + kept.map { ($0.file, $0.root) }
         let pinned = try filesThatStay()
-        do throws(LogError) {
-            let needed = layers.runs.map(\.file) + pinned
-            try writer.finish(note: note.bytes, keeping: Set(needed.map { SequenceNumber(rawValue: $0) }))
-        } catch {
-            throw SyncError(error)
-        }
+        try writer.end(note: note.bytes, keeping: layers.runs.map(\.file) + pinned)
         // A file that can't be removed only takes space; the next checkpoint tries again.
         let superseded = layers.runs.prefix(merged).map(\.file).filter { $0 != through && !pinned.contains($0) }
         try? log.drop(superseded: superseded.map { SequenceNumber(rawValue: $0) })
-        return try mapErrors { () throws(StateError) in
-            let source = try CheckpointBlocks(
-                log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
-            return [try Run(root, source, file: through, layers.cache)] + kept
-        }
+        let source = try CheckpointBlocks(
+            log.storage, SequenceNumber(rawValue: through), log.identity, removesDamaged: true)
+        return [try Run(root, source, file: through, layers.cache)] + kept
     }
 
     /// Returns the files of checkpoints at which the history was or will be cut, and of those used to build past
     /// states.
     private func filesThatStay() throws(SyncError) -> Set<UInt64> {
         let all = try CheckpointFile.all(log.storage, log.identity)
-        let (floor, size) = try mapErrors { () throws(LogError) in
-            (try log.floor, try LogCatalog(log.storage).segments.reduce(0) { $0 + $1.size })
-        }
+        let floor = try log.start
+        let size = try log.storage.segments().reduce(0) { $0 + $1.size }
         var staying = CheckpointKeeping.kept(
             of: all, after: max(floor.rawValue, 1) - 1, newest: through, room: size)
         if retention != .everything || floor > .first { staying.formUnion(HistoryPlan.pinned(all)) }

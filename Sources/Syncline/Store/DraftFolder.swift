@@ -20,7 +20,7 @@ package struct DraftFolder: Sendable {
     private static let mark = ".import-"
 
     /// The draft of a store. Returns nil if the store's place is not empty.
-    package init?(of path: String) throws(StorageError) {
+    package init?(of path: String) throws(SyncError) {
         guard try DraftFolder.names(in: path).isEmpty else { return nil }
         var names = POSIXStorage(directory: path).location.split(separator: "/", omittingEmptySubsequences: false)
         name = String(names.removeLast())
@@ -36,7 +36,7 @@ package struct DraftFolder: Sendable {
     package var storage: POSIXStorage { POSIXStorage(directory: path) }
 
     /// Renames the draft to the store's name, durably.
-    package func putInPlace() throws(LogError) { try parent.putInPlace(draft, as: name) }
+    package func putInPlace() throws(SyncError) { try parent.put(folder: draft, inPlace: name) }
 
     /// Removes the draft.
     package func remove() { DraftFolder.removeTree(path) }
@@ -61,9 +61,10 @@ package struct DraftFolder: Sendable {
         }
     }
 
-    private static func names(in path: String) throws(StorageError) -> [String] {
+    private static func names(in path: String) throws(SyncError) -> [String] {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
-        return try POSIXStorage(directory: path).names(in: "")
+        let storage = POSIXStorage(directory: path)
+        return try storage.files { () throws(StorageError) in try storage.names(in: "") }
     }
 }

@@ -20,7 +20,7 @@ package struct EventWalk: Sendable {
 
     private func open() throws(SyncError) -> LogReader {
         if let reader { return reader }
-        return try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        return try storage.openLog()
     }
 
     /// The number of the last event.
@@ -75,7 +75,7 @@ package struct EventWalk: Sendable {
         let shapes = ShapeTable()
         var failure: (any Error)?
         try forEachRecord(from: first) { number, record throws(SyncError) in
-            let event = try mapErrors { () throws(StateError) in try Event(record, shapes: shapes) }
+            let event = try Event(record, shapes: shapes)
             do {
                 return try body(number, event)
             } catch {
@@ -91,13 +91,11 @@ package struct EventWalk: Sendable {
         from first: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
         let reader = try open()
-        var cursor = try mapErrors { () throws(LogError) in
-            // "From the beginning" means from the first retained event.
-            try first <= 1 ? reader.cursor() : reader.cursor(from: SequenceNumber(rawValue: first))
-        }
+        // "From the beginning" means from the first retained event.
+        var cursor = try first <= 1 ? reader.frames() : reader.frames(from: first)
         var goesOn = true
         while goesOn {
-            guard try mapErrors({ () throws(LogError) in try cursor.nextFrame() }) else { return }
+            guard try cursor.advance() else { return }
             try cursor.forEachRecord { number, record throws(SyncError) in
                 guard goesOn else { return }
                 goesOn = try record.withUnsafeBytes { bytes throws(SyncError) in try body(number.rawValue, bytes) }

@@ -15,13 +15,12 @@ final class FollowedLog {
 
     /// Loads the newest state.
     init(_ storage: any LogStorage) throws(SyncError) {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try storage.openLog()
         self.storage = storage
         identity = reader.identity
         place = storage.place
         projector = try StateLoader(storage).load()
-        let next = SequenceNumber(rawValue: projector.through + 1)
-        cursor = try mapErrors { () throws(LogError) in try reader.cursor(from: next) }
+        cursor = try reader.frames(from: projector.through + 1)
     }
 
     /// Folds what was written since, and returns whether there was anything. After an error, the state is not usable.

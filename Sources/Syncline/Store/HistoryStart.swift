@@ -8,7 +8,7 @@ package enum HistoryStart {
     /// Returns the damage of a report as it is for a store: if no checkpoint precedes the first event, what the removed
     /// events said is lost, and a damaged checkpoint may have the rest of it.
     package static func checked(_ report: LogReport, _ storage: any LogStorage) throws(SyncError) -> [LogDamage] {
-        guard let first = try mapErrors({ () throws(LogError) in try LogCatalog(storage) }).segments.first,
+        guard let first = try storage.segments().first,
             first.first > .first, try !hasCheckpoint(before: first.first, storage, report.identity),
             try holdsEvents(storage)
         else { return report.damage }
@@ -28,8 +28,7 @@ package enum HistoryStart {
     private static func hasCheckpoint(
         before first: SequenceNumber, _ storage: any LogStorage, _ identity: LogIdentity
     ) throws(SyncError) -> Bool {
-        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) })
-        where through.next >= first {
+        for through in try storage.checkpoints() where through.next >= first {
             do throws(SyncError) {
                 try CheckpointFile.check(storage, through.rawValue, identity)
                 return true
@@ -43,10 +42,8 @@ package enum HistoryStart {
     /// Whether the first record that can be read is an event.
     private static func holdsEvents(_ storage: any LogStorage) throws(SyncError) -> Bool {
         var isEvent: Bool?
-        try mapErrors { () throws(LogError) in
-            _ = try SalvageReading(storage) { _, _, records in
-                records.forEach { record in isEvent = isEvent ?? ((try? Event(record)) != nil) }
-            }
+        try storage.salvage { _, _, records throws(SyncError) in
+            records.forEach { record in isEvent = isEvent ?? ((try? Event(record)) != nil) }
         }
         return isEvent ?? false
     }

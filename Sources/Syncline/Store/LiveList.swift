@@ -30,14 +30,14 @@ final class LiveList<Content: LiveContent>: LiveFollower {
         var failure: SyncError?
 
         /// Changes the content; if that fails, the query has to be run again.
-        mutating func change(_ body: (inout Content) throws(StateError) -> Bool) -> Bool {
+        mutating func change(_ body: (inout Content) throws(SyncError) -> Bool) -> Bool {
             isLoaded = true
-            do throws(StateError) {
+            do throws(SyncError) {
                 let isChanged = try body(&content)
                 failure = nil
                 return isChanged
             } catch {
-                failure = SyncError(error)
+                failure = error
                 version = nil
                 return true
             }
@@ -70,7 +70,7 @@ final class LiveList<Content: LiveContent>: LiveFollower {
                 } catch {
                     return .failure(error)
                 }
-                _ = state.change { content throws(StateError) in
+                _ = state.change { content throws(SyncError) in
                     try content.load(reader)
                     return true
                 }
@@ -86,7 +86,7 @@ final class LiveList<Content: LiveContent>: LiveFollower {
             guard state.isLoaded else { return false }
             let isNext = state.version == version
             state.version = version + UInt64(changes?.count ?? tables.count)
-            return state.change { content throws(StateError) in
+            return state.change { content throws(SyncError) in
                 guard isNext, let changes else {
                     try content.load(reader)
                     return true

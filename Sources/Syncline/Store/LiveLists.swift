@@ -50,9 +50,9 @@ final class LiveLists: Sendable {
         /// Reads the changed rows of some tables, each once for all live queries; nil if they are not known.
         func changes(
             of tables: [[UInt8]], _ known: inout [[UInt8]: TableChanges]
-        ) throws(StateError) -> [TableChanges]? {
+        ) throws(SyncError) -> [TableChanges]? {
             guard let rows else { return nil }
-            return try tables.map { table throws(StateError) -> TableChanges in
+            return try tables.map { table throws(SyncError) -> TableChanges in
                 if let changes = known[table] { return changes }
                 let name = String(decoding: table, as: UTF8.self)
                 let changes = try TableChanges(of: name, rows[table] ?? [], from: before, to: after)
@@ -140,11 +140,11 @@ final class LiveLists: Sendable {
         while let batch = takeBatch() {
             var known: [[UInt8]: TableChanges] = [:]
             for follower in batch.followers {
-                do throws(StateError) {
+                do throws(SyncError) {
                     let changes = try batch.changes(of: follower.tables, &known)
                     follower.list.update(changes, to: batch.after, from: follower.version)
                 } catch {
-                    follower.list.fail(SyncError(error))
+                    follower.list.fail(error)
                 }
             }
         }

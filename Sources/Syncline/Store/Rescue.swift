@@ -35,7 +35,7 @@ package struct Rescue: Sendable {
     package static func run(
         from damaged: any LogStorage, to fresh: any LogStorage, now: Int64
     ) throws(SyncError) -> Rescue? {
-        let reading = try mapErrors { () throws(LogError) in try SalvageReading(damaged) }
+        let reading = try damaged.salvage()
         let source = Source(
             storage: damaged, reading: reading, checkpoints: try CheckpointFile.true(damaged, reading.identity))
         for base in source.wholeBases {
@@ -78,12 +78,12 @@ package struct Rescue: Sendable {
         /// Returns whether the log is a store's. Throws if a newer version wrote to it.
         func isStore(_ fold: RescueFold) throws(SyncError) -> Bool {
             if checkpoints.isEmpty, !fold.isOfEvents { return false }
-            if let newer = fold.newer { throw SyncError(newer) }
+            if let newer = fold.newer { throw newer }
             return true
         }
 
         func projector(at base: UInt64) throws(SyncError) -> Projector {
-            if base == 0 { return try mapErrors { () throws(StateError) in try Projector() } }
+            if base == 0 { return try Projector() }
             return try CheckpointFile.open(
                 storage, SequenceNumber(rawValue: base), reading.identity, removesDamaged: false)
         }
@@ -95,10 +95,8 @@ package struct Rescue: Sendable {
             try forEach(after: base) { _, number, records throws(SyncError) in
                 var number = number
                 try records.forEach { record throws(SyncError) in
-                    try mapErrors { () throws(StateError) in
-                        try fold.fold(record, number: number)
-                        try fold.projector.store.settle(above: 16 << 20)
-                    }
+                    try fold.fold(record, number: number)
+                    try fold.projector.store.settle(above: 16 << 20)
                     number += 1
                 }
             }
@@ -113,7 +111,7 @@ package struct Rescue: Sendable {
                 try records.forEach { record throws(SyncError) in
                     guard case .configured(let name, _)? = (try? Event(record))?.body, names.insert(name).inserted
                     else { return }
-                    try mapErrors { () throws(StateError) in try fold.fold(record, number: 0) }
+                    try fold.fold(record, number: 0)
                 }
             }
         }
@@ -123,19 +121,11 @@ package struct Rescue: Sendable {
         private func forEach(
             after base: UInt64, _ body: (WallTime, UInt64, RecordBatch) throws(SyncError) -> Void
         ) throws(SyncError) {
-            var failure: SyncError?
-            try mapErrors { () throws(LogError) in
-                _ = try SalvageReading(storage) { first, time, batch throws(LogError) in
-                    guard failure == nil, first.rawValue + UInt64(batch.count) > base + 1 else { return }
-                    do throws(SyncError) {
-                        let known = base + 1 - min(base + 1, first.rawValue)
-                        try body(time, first.rawValue + known, batch.dropping(Int(known)))
-                    } catch {
-                        failure = error
-                    }
-                }
+            try storage.salvage { first, time, batch throws(SyncError) in
+                guard first.rawValue + UInt64(batch.count) > base + 1 else { return }
+                let known = base + 1 - min(base + 1, first.rawValue)
+                try body(time, first.rawValue + known, batch.dropping(Int(known)))
             }
-            if let failure { throw failure }
         }
 
         // MARK: The new store
@@ -145,20 +135,19 @@ package struct Rescue: Sendable {
             let clock = FrameClock()
             let log =
                 base == 0
-                ? try mapErrors { () throws(LogError) in
-                    try LogWriter.create(fresh, first: .first, configuration: .init(syncsWhenIdle: false), clock: clock)
-                } : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
+                ? try fresh.createLog(after: 0, .init(syncsWhenIdle: false), clock: clock)
+                : try StateTransfer.begin(fresh, with: try projector(at: base), clock: clock)
             var next = base + 1
             try forEach(after: base) { time, number, batch throws(SyncError) in
                 guard number == next else { throw Rescue.changed }
                 clock.set(time)
                 next += UInt64(batch.count)
-                try mapErrors { () throws(LogError) in _ = try log.append(batch, durability: .buffered) }
+                try log.add(batch)
             }
             guard next == last + 1 else { throw Rescue.changed }
-            try mapErrors { () throws(LogError) in try log.flush() }
+            try log.makeDurable()
             if end.through > base { try StateTransfer.checkpoint(end, in: log) }
-            try mapErrors { () throws(LogError) in try log.close() }
+            try log.end()
             return try rescue(after: base, to: end, leftOut: [], isWhole: true)
         }
 
@@ -169,23 +158,17 @@ package struct Rescue: Sendable {
             fold.end(at: last)
             let log = try StateTransfer.begin(fresh, with: projector)
             let state = projector.reader(of: projector.store.snapshot)
-            let (carried, cursors) = try mapErrors { () throws(StateError) in
-                (try state.carriedEvents(through: last), try state.cursors())
+            let (carried, cursors) = (try state.carriedEvents(through: last), try state.cursors())
+            // One at a time: an outbox may be larger than a batch.
+            for event in carried { try log.add(RecordBatch(Event(time: now, event).bytes)) }
+            for cursor in cursors {
+                let page = PulledPage(
+                    table: cursor.table, queryID: cursor.queryID, rows: [],
+                    cursor: .beginning(of: cursor.state.query, now: now))
+                try log.add(RecordBatch(Event(time: now, .page(page)).bytes))
             }
-            try mapErrors { () throws(LogError) in
-                // One at a time: an outbox may be larger than a batch.
-                for event in carried {
-                    try log.append(RecordBatch(Event(time: now, event).bytes), durability: .buffered)
-                }
-                for cursor in cursors {
-                    let page = PulledPage(
-                        table: cursor.table, queryID: cursor.queryID, rows: [],
-                        cursor: .beginning(of: cursor.state.query, now: now))
-                    try log.append(RecordBatch(Event(time: now, .page(page)).bytes), durability: .buffered)
-                }
-                try log.flush()
-                try log.close()
-            }
+            try log.makeDurable()
+            try log.end()
             return try rescue(after: last, to: projector, leftOut: fold.leftOut, isWhole: false)
         }
 
@@ -193,9 +176,7 @@ package struct Rescue: Sendable {
         private func rescue(
             after base: UInt64, to end: Projector, leftOut: [UInt64], isWhole: Bool
         ) throws(SyncError) -> Rescue {
-            let known = try mapErrors { () throws(StateError) in
-                try end.reader(of: end.store.snapshot).setting(SettingName.serverProtocol)
-            }
+            let known = try end.reader(of: end.store.snapshot).setting(SettingName.serverProtocol)
             let first = SequenceNumber(rawValue: base).next
             let folded = reading.whole.reduce(UInt64(0)) { count, range in
                 count + SequenceRange(first: range.first, last: min(range.last, first.previous)).count

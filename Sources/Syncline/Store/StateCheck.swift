@@ -74,7 +74,7 @@ package struct StateCheck {
             noted[note.through.rawValue, default: []].append(
                 Note(digest: digest, source: "a segment's seal", file: file))
         }
-        let floor = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }.floor
+        let floor = try storage.openLog().floor
         let readings = try CheckpointFile.readings(storage)
         for reading in readings {
             noted[reading.through, default: []].append(
@@ -124,13 +124,13 @@ package struct StateCheck {
         guard projector.through < last ?? .max else { return finding }
         try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
             if number > last ?? .max { return false }
-            do throws(StateError) {
+            do throws(SyncError) {
                 try projector.apply(record, number: number)
                 projector.store.endCommit()
                 try projector.store.settle(above: 16 << 20)
             } catch {
-                guard case .malformed(let what) = error else { throw SyncError(error) }
-                finding.mismatches.append(try refusal(of: number, what))
+                guard error.code == .storeCorrupt else { throw error }
+                finding.mismatches.append(try refusal(of: number, error.message))
                 return false
             }
             compare()
@@ -139,10 +139,8 @@ package struct StateCheck {
         return finding
     }
 
-    private func refusal(of event: UInt64, _ what: String) throws(SyncError) -> Mismatch {
-        let catalog = try mapErrors { () throws(LogError) in try LogCatalog(storage) }
-        let file = catalog.segments.last { $0.first.rawValue <= event }?.name ?? ""
-        return Mismatch(
-            event: event, source: "", file: file, isRepairable: false, refusal: "\(what) can't be read")
+    private func refusal(of event: UInt64, _ refusal: String) throws(SyncError) -> Mismatch {
+        let file = try storage.segments().last { $0.first.rawValue <= event }?.name ?? ""
+        return Mismatch(event: event, source: "", file: file, isRepairable: false, refusal: refusal)
     }
 }

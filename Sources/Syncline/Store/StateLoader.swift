@@ -22,7 +22,7 @@ package struct StateLoader: Sendable {
     package func load(
         through last: UInt64? = nil, onlyTo row: RowFocus? = nil, usingCheckpoints: Bool = true
     ) throws(SyncError) -> Projector {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try storage.openLog()
         let projector = try start(reader, through: last, usingCheckpoints)
         try fold(into: projector, through: last, onlyTo: row, reader)
         return projector
@@ -30,7 +30,7 @@ package struct StateLoader: Sendable {
 
     /// Updates a loaded state to the newest event.
     package func update(_ projector: Projector) throws(SyncError) {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try storage.openLog()
         try fold(into: projector, through: nil, reader)
     }
 
@@ -38,8 +38,7 @@ package struct StateLoader: Sendable {
     private func fold(
         into projector: Projector, through last: UInt64?, onlyTo row: RowFocus? = nil, _ reader: LogReader
     ) throws(SyncError) {
-        let from = SequenceNumber(rawValue: projector.through + 1)
-        var cursor = try mapErrors { () throws(LogError) in try reader.cursor(from: from) }
+        var cursor = try reader.frames(from: projector.through + 1)
         try fold(into: projector, through: last, onlyTo: row, &cursor)
     }
 
@@ -48,24 +47,20 @@ package struct StateLoader: Sendable {
         into projector: Projector, through last: UInt64? = nil, onlyTo row: RowFocus? = nil, _ cursor: inout LogCursor
     ) throws(SyncError) {
         // Does not look beyond the last event wanted, so damage there does no harm.
-        while projector.through < last ?? .max, try mapErrors({ () throws(LogError) in try cursor.nextFrame() }) {
+        while projector.through < last ?? .max, try cursor.advance() {
             if let last, cursor.firstSequence.rawValue > last { break }
-            do throws(StateError) {
-                try cursor.forEachRecord { number, record throws(StateError) in
-                    if let last, number.rawValue > last { return }
-                    try record.withUnsafeBytes { bytes throws(StateError) in
-                        if let row {
-                            try projector.apply(bytes, number: number.rawValue, onlyTo: row)
-                        } else {
-                            try projector.apply(bytes, number: number.rawValue)
-                        }
+            try cursor.forEachRecord { number, record throws(SyncError) in
+                if let last, number.rawValue > last { return }
+                try record.withUnsafeBytes { bytes throws(SyncError) in
+                    if let row {
+                        try projector.apply(bytes, number: number.rawValue, onlyTo: row)
+                    } else {
+                        try projector.apply(bytes, number: number.rawValue)
                     }
                 }
-                projector.store.endCommit()
-                if !removesDamaged { try projector.store.settle(above: StateLoader.settledAbove) }
-            } catch {
-                throw SyncError(error)
             }
+            projector.store.endCommit()
+            if !removesDamaged { try projector.store.settle(above: StateLoader.settledAbove) }
         }
     }
 
@@ -75,16 +70,14 @@ package struct StateLoader: Sendable {
         let before = try load(through: earlier)
         var found: [RowDifference] = []
         if later - earlier <= StateLoader.fewEvents {
-            let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+            let reader = try storage.openLog()
             before.store.beginChanges()
             try fold(into: before, through: later, reader)
-            found = try mapErrors { () throws(StateError) in try StateChanges(before).differences }
+            found = try StateChanges(before).differences
         } else {
             let after = try load(through: later)
-            try mapErrors { () throws(StateError) in
-                let reader = after.reader(of: after.store.snapshot)
-                try before.reader(of: before.store.snapshot).differences(to: reader) { found.append($0) }
-            }
+            let reader = after.reader(of: after.store.snapshot)
+            try before.reader(of: before.store.snapshot).differences(to: reader) { found.append($0) }
         }
         return first <= last ? found : found.map(\.reversed)
     }
@@ -98,15 +91,15 @@ package struct StateLoader: Sendable {
     package func earliest(
         preferringCheckpoint: Bool = false, without untrue: Set<UInt64> = []
     ) throws(SyncError) -> Projector {
-        let reader = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written) }
+        let reader = try storage.openLog()
         let isWhole = reader.floor == .first
-        if isWhole && !preferringCheckpoint { return try mapErrors { () throws(StateError) in try Projector() } }
-        for through in try mapErrors({ () throws(LogError) in try Checkpoint.list(storage) }).reversed()
+        if isWhole && !preferringCheckpoint { return try Projector() }
+        for through in try storage.checkpoints().reversed()
         where through.next >= reader.floor && !untrue.contains(through.rawValue) {
             let projector = try CheckpointFile.openIfSound(storage, through, reader.identity, removesDamaged: false)
             if let projector { return projector }
         }
-        if isWhole { return try mapErrors { () throws(StateError) in try Projector() } }
+        if isWhole { return try Projector() }
         if !untrue.isEmpty { return try earliest(preferringCheckpoint: preferringCheckpoint) }
         throw StateLoader.lost(reader.floor)
     }
@@ -123,13 +116,13 @@ package struct StateLoader: Sendable {
         _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
     ) throws(SyncError) -> Projector {
         if !usingCheckpoints { return try earliest() }
-        let all = try mapErrors { () throws(LogError) in try Checkpoint.list(storage) }
+        let all = try storage.checkpoints()
         for through in all where through.rawValue <= last ?? .max && through.next >= reader.floor {
             let projector = try CheckpointFile.openIfSound(
                 storage, through, reader.identity, removesDamaged: removesDamaged)
             if let projector { return projector }
         }
         if reader.floor > .first { throw StateLoader.lost(reader.floor) }
-        return try mapErrors { () throws(StateError) in try Projector() }
+        return try Projector()
     }
 }

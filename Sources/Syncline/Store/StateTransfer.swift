@@ -36,19 +36,17 @@ package enum StateTransfer {
                 }
             }
         } catch {
-            throw SyncError(StateError.malformed("the state"))
+            throw SyncError.malformed("the state")
         }
         store.endCommit()
-        try mapErrors { () throws(StateError) in try store.settle(above: 16 << 20) }
+        try store.settle(above: 16 << 20)
     }
 
     /// Creates a log that begins after the events a state includes, with a checkpoint of that state.
     package static func begin(
         _ storage: any LogStorage, with projector: Projector, clock: any LogClock = SystemClock()
     ) throws(SyncError) -> LogWriter {
-        let log = try mapErrors { () throws(LogError) in
-            try LogWriter.create(storage, first: SequenceNumber(rawValue: projector.through + 1), clock: clock)
-        }
+        let log = try storage.createLog(after: projector.through, clock: clock)
         try checkpoint(projector, in: log)
         return log
     }

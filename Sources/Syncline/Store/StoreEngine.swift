@@ -11,7 +11,7 @@ package final class StoreEngine {
         /// To the process that has the store open for writing.
         case follower(StoreFollower)
         /// Nowhere, for this reason: the store was closed or suspended.
-        case nowhere(LogError)
+        case nowhere(SyncError)
     }
 
     private var target: Target
@@ -98,7 +98,7 @@ package final class StoreEngine {
         if case .opened = body { hasRecordedOpening = true } else { recordOpening() }
         let number = nextNumber
         let event = Event(time: environment.milliseconds(), body)
-        try mapErrors { () throws(StateError) in try projector.apply(event, number: number) }
+        try projector.apply(event, number: number)
         staged.append(event.bytes)
         return number
     }
@@ -109,9 +109,7 @@ package final class StoreEngine {
         try reader.checkNotBranch()
         recordOpening()
         let number = nextNumber
-        let (news, effect) = try mapErrors { () throws(StateError) in
-            try projector.pages.applyNews(page, number: number)
-        }
+        let (news, effect) = try projector.pages.applyNews(page, number: number)
         guard let news else { return effect }
         staged.append(Event(time: environment.milliseconds(), .page(news)).bytes)
         if !news.rows.isEmpty { touch(page.table) }
@@ -148,7 +146,7 @@ package final class StoreEngine {
     func commit(_ group: [StoreRequest], notingRows: Bool) -> StoreCommit? {
         // What a request would find in the state is not so any more.
         if case .nowhere(let reason) = target {
-            for request in group { request.complete(SyncError(reason)) }
+            for request in group { request.complete(reason) }
             return nil
         }
         projector.store.beginChanges()
@@ -178,11 +176,11 @@ package final class StoreEngine {
             staged.removeAll(keepingCapacity: true)
         }
         if !staged.isEmpty {
-            do throws(LogError) {
+            do throws(SyncError) {
                 try append(durability)
             } catch {
                 takeBack(to: before)
-                for request in done { request.complete(SyncError(error)) }
+                for request in done { request.complete(error) }
                 return nil
             }
         }
@@ -201,7 +199,7 @@ package final class StoreEngine {
         return isDone
     }
 
-    private func append(_ durability: Durability) throws(LogError) {
+    private func append(_ durability: Durability) throws(SyncError) {
         switch target {
         case .log(let log): try append(to: log, durability)
         case .follower(let follower): try follower.write(staged)
@@ -209,11 +207,10 @@ package final class StoreEngine {
         }
     }
 
-    private func append(to log: LogWriter, _ durability: Durability) throws(LogError) {
+    private func append(to log: LogWriter, _ durability: Durability) throws(SyncError) {
         var batch = RecordBatch()
         for event in staged { batch.append(event) }
-        try log.setNote(LogNote(through: SequenceNumber(rawValue: committed), bytes: digestBytes))
-        try log.append(batch, durability: durability)
+        try log.add(batch, durability, after: LogNote(through: SequenceNumber(rawValue: committed), bytes: digestBytes))
         digestBytes = projector.store.digest.sealNote
     }
 
@@ -232,7 +229,7 @@ package final class StoreEngine {
     }
 
     private func takeBack(to mark: Mark) {
-        do throws(StateError) {
+        do throws(SyncError) {
             try projector.store.takeBack(to: mark.changes)
         } catch {
             preconditionFailure("what was just written is in memory: \(error)")
@@ -253,12 +250,12 @@ package final class StoreEngine {
 extension StoreEngine {
     /// The log, if this process writes it.
     var log: LogWriter {
-        get throws(LogError) {
+        get throws(SyncError) {
             switch target {
             case .log(let log): return log
             case .nowhere(let reason): throw reason
             case .follower(let follower):
-                throw LogError(
+                throw SyncError(
                     .follower, "another process writes the store at \(follower.storage.location)",
                     hint: "This store was opened with `follow`, so it can only read and change rows.")
             }
@@ -270,7 +267,7 @@ extension StoreEngine {
     var isSuspended: Bool { if case .nowhere(let reason) = target { reason.code == .suspended } else { false } }
 
     private func checkOwner() throws(SyncError) {
-        if isFollower { _ = try mapErrors { () throws(LogError) in try log } }
+        if isFollower { _ = try log }
     }
 
     /// Reads what other processes wrote into a store that is followed; returns whether there was anything.
@@ -290,18 +287,18 @@ extension StoreEngine {
     }
 
     /// Closes the log. From now on, nothing can be written, for this reason.
-    func close(_ reason: LogError) throws(LogError) {
+    func close(_ reason: SyncError) throws(SyncError) {
         let old = target
         if case .nowhere(let known) = old, known.code == .closed { throw known }
         target = .nowhere(reason)
-        if case .log(let log) = old { try log.close() }
+        if case .log(let log) = old { try log.end() }
     }
 
     /// Continues with a log that was opened again, and its state. Throws if it is another one.
     func resume(_ log: LogWriter) throws(SyncError) {
         guard log.identity == identity else {
             try? log.close()
-            throw SyncError(LogError.otherStore(log.storage, hint: StoreEngine.hint))
+            throw .otherStore(log.storage, hint: StoreEngine.hint)
         }
         // Another process may have replaced the files of the runs that are in memory.
         let projector = try StateLoader(log.storage, removesDamaged: true).load()
@@ -318,13 +315,6 @@ extension StoreEngine {
 
     /// What to do where the store is gone.
     static let hint = "Close this one, then open the store again."
-}
-
-extension LogError.Code {
-    /// The store was suspended.
-    static let suspended = LogError.Code(rawValue: SyncError.Code.suspended.rawValue)
-    /// The store was opened to follow another process.
-    static let follower = LogError.Code(rawValue: SyncError.Code.follower.rawValue)
 }
 
 /// The version of this library.
@@ -369,9 +359,9 @@ extension Durability {
 extension StateReader {
     /// Throws if the store is a branch, which holds nothing but changes of the app.
     func checkNotBranch() throws(SyncError) {
-        guard try mapErrors({ () throws(StateError) in try branchPoint }) != nil else { return }
+        guard try branchPoint != nil else { return }
         throw SyncError(
             .invalidConfiguration, "this is a branch of a store, and a branch holds only changes of rows",
-            hint: "Land it, then do this in the store: `syncline branch land NAME`.")
+            hint: Hint.branch)
     }
 }

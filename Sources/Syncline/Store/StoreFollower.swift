@@ -37,9 +37,7 @@ final class StoreFollower {
             let listed = try Tributaries.waiting(storage, shown: shown)
             tributary.noteSeen(listed)
             if try advance() { isStale = true }
-            let takenIn = try mapErrors { () throws(StateError) in
-                try log.projector.reader(of: log.projector.store.snapshot).takenIn
-            }
+            let takenIn = try log.projector.reader(of: log.projector.store.snapshot).takenIn
             let waiting = listed.filter { !takenIn.contains($0) }
             guard isStale || waiting != shown else { return false }
             guard let files = try read(waiting) else { continue }
@@ -47,10 +45,8 @@ final class StoreFollower {
             // them: it stays at the state before until the app has taken them in.
             let version = log.projector.declaration?.version ?? 0
             if files.contains(where: { tributary.isMine($0.name) && $0.content.schema < version }) { return false }
-            projector = try mapErrors { () throws(StateError) in
-                try Projector(
-                    store: log.projector.store.overlaid(), through: log.projector.through, totals: log.projector.totals)
-            }
+            projector = try Projector(
+                store: log.projector.store.overlaid(), through: log.projector.through, totals: log.projector.totals)
             for file in files where file.content.identity == log.identity { try? add(file.content) }
             (shown, isStale) = (waiting, false)
             return true
@@ -64,7 +60,7 @@ final class StoreFollower {
         let found = try StoreFollower.load(storage)
         // The rows of another store are perhaps those of another user.
         guard found.identity == log.identity else {
-            throw SyncError(LogError.otherStore(storage, hint: StoreFollower.hint))
+            throw .otherStore(storage, hint: StoreFollower.hint)
         }
         log = found
         return true
@@ -102,14 +98,14 @@ final class StoreFollower {
                 _ = try writer.finish()
             }
         } catch {
-            try mapErrors { () throws(StateError) in try projector.store.takeBack(to: 0) }
+            try projector.store.takeBack(to: 0)
             projector.state.takeBack(to: mark)
             throw error
         }
     }
 
     /// Makes events durable that were folded into `projector`.
-    func write(_ events: [[UInt8]]) throws(LogError) {
+    func write(_ events: [[UInt8]]) throws(SyncError) {
         try checkInPlace()
         let name = try tributary.write(
             TributaryFile(
@@ -121,9 +117,9 @@ final class StoreFollower {
         shown.append(name)
     }
 
-    private func checkInPlace() throws(LogError) {
-        if log.isCurrent, try !LogErasure.isBegun(storage) { return }
-        throw LogError(
+    private func checkInPlace() throws(SyncError) {
+        if log.isCurrent, try !storage.isBeingErased() { return }
+        throw SyncError(
             .storeReplaced, "the store at \(storage.location) was replaced, or is being erased",
             hint: "Refresh, then try again.")
     }

@@ -56,8 +56,7 @@ final class StoreWriter: Sendable {
     /// The log; throws if this process does not write it, or not at the moment.
     var log: LogWriter {
         get throws(SyncError) {
-            let result = engine.withLock { engine in Result { () throws(LogError) in try engine.log } }
-            return try mapErrors { () throws(LogError) in try result.get() }
+            try engine.withLock { engine in Result { () throws(SyncError) in try engine.log } }.get()
         }
     }
 
@@ -104,8 +103,7 @@ final class StoreWriter: Sendable {
     /// Makes everything written so far durable. Never runs on the caller's actor.
     @concurrent
     func flush() async throws(SyncError) {
-        let log = try log
-        try mapErrors { () throws(LogError) in try log.flush() }
+        try log.makeDurable()
     }
 
     private static func request<Value>(
@@ -169,7 +167,7 @@ final class StoreWriter: Sendable {
             try change { engine throws(SyncError) in try engine.refresh() }
         } catch {
             if error.code == .storeReplaced {
-                try? close(LogError(.storeReplaced, error.message, hint: error.hint))
+                try? close(error)
                 end(error)
                 observers.erase()
             }
@@ -179,7 +177,7 @@ final class StoreWriter: Sendable {
 
     /// Closes the log and releases its lock. What is read remains as it is; writing is refused.
     func suspend() throws(SyncError) {
-        let reason = LogError(.suspended, "the store is suspended", hint: "Call `resume()` first.")
+        let reason = SyncError(.suspended, "the store is suspended", hint: "Call `resume()` first.")
         try close(reason)
     }
 
@@ -202,7 +200,7 @@ final class StoreWriter: Sendable {
                 let projector = engine.projector
                 projector.store.layers.cache.resize(to: cacheSize)
                 let reader = projector.reader(of: projector.store.endCommit())
-                let tables = try mapErrors { () throws(StateError) in Set(try before.tables() + reader.tables()) }
+                let tables = Set(try before.tables() + reader.tables())
                 publish(
                     StoreCommit(
                         states: [.init(reader: reader, touched: tables)], through: projector.through,
@@ -213,19 +211,19 @@ final class StoreWriter: Sendable {
     }
 
     /// Closes the log, after the checkpoint that is being written.
-    private func close(_ reason: LogError) throws(SyncError) {
+    private func close(_ reason: SyncError) throws(SyncError) {
         while true {
             checkpoints.sync { if isWritingCheckpoint { make() } }
-            let isDone = engine.withLock { engine -> Result<Bool, LogError> in
+            let isDone = engine.withLock { engine -> Result<Bool, SyncError> in
                 install(engine)
                 // A commit has begun another one.
                 if isWritingCheckpoint { return .success(false) }
-                return Result { () throws(LogError) in
+                return Result { () throws(SyncError) in
                     try engine.close(reason)
                     return true
                 }
             }
-            if try mapErrors({ () throws(LogError) in try isDone.get() }) { return }
+            if try isDone.get() { return }
         }
     }
 
@@ -331,7 +329,7 @@ final class StoreWriter: Sendable {
             checkpoints.sync { make() }
             let (isDone, failure) = engine.withLock { engine -> (Bool, SyncError?) in
                 let log: LogWriter
-                do throws(LogError) { log = try engine.log } catch { return (false, SyncError(error)) }
+                do throws(SyncError) { log = try engine.log } catch { return (false, error) }
                 install(engine)
                 let layers = engine.projector.store.layers
                 let isFit = !isWhole || layers.runs.count <= 1
@@ -350,8 +348,8 @@ final class StoreWriter: Sendable {
         if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
             try? checkpoint()
         }
-        let reason = LogError(.closed, "the store was closed", hint: "Open it again.")
-        defer { end(SyncError(reason)) }
+        let reason = SyncError(.closed, "the store was closed", hint: "Open it again.")
+        defer { end(reason) }
         try close(reason)
     }
 

@@ -7,12 +7,9 @@ import SynclineGround
 package enum Tributaries {
     /// The files in the folder, in order. A file that is put there meanwhile may be missing although a later one is not.
     package static func all(_ storage: any LogStorage) throws(SyncError) -> [TributaryName] {
-        do throws(StorageError) {
-            return try storage.names(in: FileName.tributaries).compactMap { TributaryName(file: $0) }.sorted()
-        } catch {
-            if error.kind == .notFound || error.kind == .notADirectory { return [] }
-            throw SyncError(LogError(error))
-        }
+        try storage.ifThere { () throws(StorageError) in
+            try storage.names(in: FileName.tributaries).compactMap { TributaryName(file: $0) }.sorted()
+        } ?? []
     }
 
     /// The files in the folder, in order, up to one that a listing may have missed. Each file with a lower number that a process
@@ -32,24 +29,9 @@ package enum Tributaries {
     /// Removes files, durably, also those that an earlier removal left to a power failure.
     static func remove(_ names: some Collection<TributaryName>, of storage: any LogStorage) throws(SyncError) {
         if names.isEmpty { return }
-        do throws(StorageError) {
+        try storage.ifThere { () throws(StorageError) in
             for name in names { try storage.removeIfThere(name.path) }
             try storage.syncDirectory(FileName.tributaries)
-        } catch {
-            if error.kind == .notFound { return }
-            throw SyncError(LogError(error))
-        }
-    }
-}
-
-extension LogStorage {
-    /// Makes a folder, durably.
-    func makeFolder(_ name: String) throws(LogError) {
-        do throws(StorageError) {
-            try createDirectory(name)
-            try syncDirectory("")
-        } catch {
-            throw LogError(error)
         }
     }
 }
@@ -57,7 +39,7 @@ extension LogStorage {
 extension StateReader {
     /// The files whose changes are in the log, and which may still exist.
     package var takenIn: Set<TributaryName> {
-        get throws(StateError) {
+        get throws(SyncError) {
             guard case .string(let names)? = try setting(SettingName.takenIn) else { return [] }
             return Set(names.split(separator: " ").compactMap { TributaryName($0) })
         }
@@ -84,29 +66,28 @@ final class TributaryWriter {
     func noteSeen(_ names: [TributaryName]) { latest = max(latest, names.last?.number ?? 0) }
 
     /// Makes the folder durable, once for each log. Another process may have made it and not have synced it yet.
-    func prepare(for identity: LogIdentity) throws(LogError) {
+    func prepare(for identity: LogIdentity) throws(SyncError) {
         if prepared == identity { return }
         try storage.makeFolder(FileName.tributaries)
         prepared = identity
     }
 
     /// Writes events as one unit. They are durable when it returns.
-    func write(_ file: TributaryFile) throws(LogError) -> TributaryName {
+    func write(_ file: TributaryFile) throws(SyncError) -> TributaryName {
         guard latest < .max else {
-            throw LogError(
-                .ioError, "no number is left for changes of this process", file: FileName.tributaries,
-                hint: "Let the app take in the waiting changes, then follow the store again.")
+            throw SyncError(
+                .ioError, "no number is left for changes of this process",
+                hint: "Let the app take in the waiting changes, then follow the store again.",
+                address: FileName.tributaries)
         }
         // Also if it fails: a file may be there then, and its name must not be used again.
         latest += 1
         let name = TributaryName(number: latest, process: process)
-        do throws(LogError) {
-            try prepare(for: file.identity)
-            try WholeFile(name.path, in: storage).replace(with: file.bytes)
-        } catch {
-            guard error.isNotFound else { throw error }
-            throw LogError.otherStore(storage, hint: StoreFollower.hint)
+        let folder = prepared == file.identity ? nil : FileName.tributaries
+        guard try storage.put(file: name.path, file.bytes, intoNew: folder) else {
+            throw .otherStore(storage, hint: StoreFollower.hint)
         }
+        prepared = file.identity
         return name
     }
 }

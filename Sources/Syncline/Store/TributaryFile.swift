@@ -78,12 +78,10 @@ extension TributaryFile {
     package init?(_ name: TributaryName, in storage: any LogStorage) throws(SyncError) {
         let unreadable = SyncError(
             .storeCorrupt, "changes of another process can't be read",
-            hint: "`syncline repair` moves the file into quarantine.", address: name.path)
+            hint: Hint.unreadableChanges, address: name.path)
         // A folder in the place of a file.
         if (try? storage.names(in: name.path)) != nil { throw unreadable }
-        guard let bytes = try mapErrors({ () throws(LogError) in try WholeFile(name.path, in: storage).read() }) else {
-            return nil
-        }
+        guard let bytes = try storage.read(file: name.path) else { return nil }
         do throws(MalformedBytes) {
             try self.init(reading: bytes)
         } catch {
@@ -116,9 +114,7 @@ extension TributaryFile {
     func transactions() throws(SyncError) -> [(time: Int64, LocalTransaction)] {
         let shapes = ShapeTable()
         return try events.map { record throws(SyncError) -> (time: Int64, LocalTransaction) in
-            let event = try mapErrors { () throws(StateError) in
-                try record.withBytes { bytes throws(StateError) in try Event(bytes, shapes: shapes) }
-            }
+            let event = try record.withBytes { bytes throws(SyncError) in try Event(bytes, shapes: shapes) }
             guard case .local(let transaction) = event.body else {
                 throw SyncError(.storeCorrupt, "changes of another process have an event of another kind")
             }

@@ -14,7 +14,7 @@ package struct WaitingChanges: Hashable, Sendable {
 
     /// Returns what waits, by process. Files that were just taken in may be counted, changes for another log are not.
     package static func all(_ storage: any LogStorage) throws(SyncError) -> [WaitingChanges] {
-        let identity = try mapErrors { () throws(LogError) in try LogReader.open(storage, showing: .written).identity }
+        let identity = try storage.openLog().identity
         var all: [String: WaitingChanges] = [:]
         for name in try Tributaries.all(storage) {
             let file = try? TributaryFile(name, in: storage)
@@ -61,19 +61,15 @@ package struct WaitingChanges: Hashable, Sendable {
         let names = try Tributaries.all(storage)
         var copy = Copy()
         if names.isEmpty { return copy }
-        let identity = try mapErrors { () throws(LogError) in
-            try rescued.makeFolder(FileName.tributaries)
-            return try LogReader.open(rescued).identity
-        }
+        try rescued.makeFolder(FileName.tributaries)
+        let identity = try rescued.openLog().identity
         for name in names {
             do throws(SyncError) {
                 // Of an identity that was recognised by the checksums of frames, only the seed is known.
                 guard var file = try TributaryFile(name, in: storage), file.identity.seed == log.seed else { continue }
                 _ = try file.transactions()
                 file.identity = identity
-                try mapErrors { () throws(LogError) in
-                    try WholeFile(name.path, in: rescued).replace(with: file.bytes)
-                }
+                try rescued.replace(file: name.path, with: file.bytes)
                 copy.files += 1
             } catch {
                 guard error.code == .storeCorrupt else { throw error }

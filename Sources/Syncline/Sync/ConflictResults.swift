@@ -42,7 +42,7 @@ extension SyncDatabase {
             signals: writer.observers.rows(of: table),
             run: { () throws(SyncError) in
                 let reader = try writer.current.reader
-                let all = try mapErrors { () throws(StateError) in try reader.conflicts() }
+                let all = try reader.conflicts()
                 return table.map { table in all.filter { $0.table == table } } ?? all
             }, make: element)
     }

@@ -97,7 +97,7 @@ struct PullDriver {
     private func forget(
         besides received: Set<UInt64>, _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) {
-        let listed = try database.read { reader throws(StateError) in try reader.namelessRows(of: query.table) }
+        let listed = try database.read { reader throws(SyncError) in try reader.namelessRows(of: query.table) }
         let vanished = listed.filter { !received.contains($0) }
         if !vanished.isEmpty { try await store([], vanished: vanished, query, nil, isAudit: true, &report) }
     }
@@ -107,7 +107,7 @@ struct PullDriver {
         _ rows: [ServerRow], _ query: PullQuery, _ report: inout PullReport
     ) async throws(SyncError) -> [ExactString: ServerRow] {
         guard rows.contains(where: \.hasLeft) else { return [:] }
-        let unclear = try database.read { reader throws(StateError) in
+        let unclear = try database.read { reader throws(SyncError) in
             try LeftRows(reader, query, rows).unclear
         }
         var machine = LookUpMachine(query.table, unclear, retries: retries)
@@ -148,7 +148,7 @@ struct PullDriver {
     /// Returns the query's cursor; throws if the id stands for a different query.
     func cursor(_ query: PullQuery) throws(SyncError) -> CursorState? {
         guard let queryID = query.queryID else { return nil }
-        let known = try database.read { reader throws(StateError) in try reader.cursor(query.table, queryID) }
+        let known = try database.read { reader throws(SyncError) in try reader.cursor(query.table, queryID) }
         if let known, known.query != (try query.canonicalText) {
             throw SyncError(
                 .queryChanged, "the query id \"\(queryID)\" is used for another query of \(query.table)",
@@ -167,14 +167,10 @@ struct PullDriver {
         let effect = try await database.perform(.buffered) { engine throws(SyncError) in
             try engine.checkUninterrupted(since: interruptions)
             // Decided on the state that the page is folded into.
-            let rows = try mapErrors { () throws(StateError) in
-                try LeftRows(engine.reader, query, readable, lookedUp: lookedUp).rows
-            }
+            let rows = try LeftRows(engine.reader, query, readable, lookedUp: lookedUp).rows
             var moved = cursor
             if let queryID = query.queryID, let cursor {
-                var known = try mapErrors { () throws(StateError) in
-                    try engine.reader.cursor(query.table, queryID)
-                }
+                var known = try engine.reader.cursor(query.table, queryID)
                 known?.updated = 0
                 if known == cursor { moved = nil }
             }
@@ -201,7 +197,7 @@ struct PullDriver {
         guard machine.stop == nil else { return }
         let (found, hasOthers) = (machine.ids, machine.hasOthers)
         if !hasOthers, query.filter == nil { try await forget(besides: [], query, &report) }
-        let audit = try database.read { reader throws(StateError) in
+        let audit = try database.read { reader throws(SyncError) in
             try Audit(reader, query, found: found, hasOthers: hasOthers)
         }
         var presence = PresenceMachine(query.table, audit.claimed, retries: retries)

@@ -12,7 +12,7 @@ struct PushDriver {
     let progress: @Sendable (SyncProgress) -> Void
 
     func run(_ plan: [PlannedOperation], _ options: PushOptions) async throws(SyncError) -> PushReport {
-        let ids = try database.read { reader throws(StateError) in try reader.idComparison }
+        let ids = try database.read { reader throws(SyncError) in try reader.idComparison }
         var machine = PushMachine(plan, ids: ids, options)
         var warnings: Set<String> = []
         await withTaskGroup(of: [Outcome].self) { group in
@@ -110,7 +110,7 @@ struct PushDriver {
         _ operation: PlannedOperation, _ position: Position, _ through: Position, id: String, _ engine: StoreEngine
     ) throws(SyncError) -> PushMachine.Freezing {
         func entry() throws(SyncError) -> RowEntry? {
-            try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
+            try engine.reader.entry(key: operation.rowKey)
         }
         let (table, rowID) = operation.address
         let types = engine.projector.state.types[table]
@@ -122,7 +122,7 @@ struct PushDriver {
         }
         let before = try entry()
         guard let pending = before?.pending else { return .nothing }
-        let isHeld = try mapErrors { () throws(StateError) in try engine.reader.isHeld(operation.rowKey) }
+        let isHeld = try engine.reader.isHeld(operation.rowKey)
         if isHeld { return .held }
         if let frozen = pending.frozen { return ready(frozen, before) }
         guard let first = pending.operation?.first, first <= through else { return .nothing }
@@ -139,16 +139,14 @@ struct PushDriver {
         _ answer: Answer, _ index: Int, _ operation: PlannedOperation, _ engine: StoreEngine
     ) throws(SyncError) -> Outcome {
         func cursors() throws(SyncError) -> [CursorState] {
-            try mapErrors { () throws(StateError) in
-                try engine.reader.cursors().filter { $0.table == answer.table }.map(\.state)
-            }
+            try engine.reader.cursors().filter { $0.table == answer.table }.map(\.state)
         }
         let before = try cursors()
         var answer = answer
         if answer.outcome.goesOn { answer.nextOperationID = engine.environment.newID() }
         try engine.record(.answered(answer))
         engine.touch(answer.table)
-        let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: operation.rowKey) }
+        let entry = try engine.reader.entry(key: operation.rowKey)
         let frozen = entry?.pending?.frozen
         let types = engine.projector.state.types[operation.table]
         if answer.outcome.goesOn, let frozen {

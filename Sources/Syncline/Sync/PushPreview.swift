@@ -31,11 +31,9 @@ extension PushPreview {
     package init(
         _ reader: StateReader, tables: Set<String>? = nil, rowsOnTheirWay: Set<[UInt8]> = []
     ) throws(SyncError) {
-        let plan = try mapErrors { () throws(StateError) in
-            var plan = try PushPlan(reader).operations
-            plan.mark(onTheirWay: rowsOnTheirWay)
-            return plan.filter { tables?.contains($0.table) ?? true }
-        }
+        var plan = try PushPlan(reader).operations
+        plan.mark(onTheirWay: rowsOnTheirWay)
+        plan = plan.filter { tables?.contains($0.table) ?? true }
         let outlook = try RequestOutlook(reader)
         let items = PushMachine(plan, ids: .exact, PushOptions()).items
         report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
@@ -52,22 +50,18 @@ package struct RequestOutlook {
 
     package init(_ reader: StateReader) throws(SyncError) {
         self.reader = reader
-        (codec, names) = try mapErrors { () throws(StateError) in
-            (WireCodec(try reader.serverProtocol), NameTranslation(try reader.declaration))
-        }
+        (codec, names) = (WireCodec(try reader.serverProtocol), NameTranslation(try reader.declaration))
     }
 
     /// The request of an operation; nil if it, or one before it on the same row, awaits a decision.
     package func request(_ operation: PlannedOperation) throws(SyncError) -> PushPreview.Request? {
-        let write = try mapErrors { () throws(StateError) in
-            try reader.preview(operation, for: codec.serverProtocol)
-        }
+        let write = try reader.preview(operation, for: codec.serverProtocol)
         return write.flatMap { write in (try? codec.request(names.sent(.write(write)))).map { .init($0) } }
     }
 
     /// The conflict that it will meet as far as the store knows the server's row.
     package func conflict(_ operation: PlannedOperation) throws(SyncError) -> ForeseenConflict? {
-        try mapErrors { () throws(StateError) in try reader.foreseenConflict(of: operation) }
+        try reader.foreseenConflict(of: operation)
     }
 }
 
@@ -86,9 +80,9 @@ extension PushPreview.Request {
 extension StateReader {
     /// What the server of the store speaks.
     package var serverProtocol: ServerProtocol {
-        get throws(StateError) {
+        get throws(SyncError) {
             let name = try setting(SettingName.serverProtocol)
-            do throws(SyncError) { return try ServerProtocol(setting: name) } catch { throw .failed(error) }
+            return try ServerProtocol(setting: name)
         }
     }
 }

@@ -35,7 +35,7 @@ extension SyncDatabase {
 
     /// Requests the row of a failed operation. If the server answers, the operation is the cause of the failure.
     func askWhetherServerWorks() async throws(SyncError) {
-        let isInDoubt = try read { reader throws(StateError) in try reader.isServerInDoubt }
+        let isInDoubt = try read { reader throws(SyncError) in try reader.isServerInDoubt }
         guard isInDoubt, let operation = try await pending().first(where: { $0.isFrozen && $0.isToBeSent }) else {
             return
         }
@@ -48,7 +48,7 @@ extension SyncDatabase {
     /// Called when the server has answered a request. If operations are failing, records that the server works, so
     /// that they are seen as the cause.
     func noteThatServerWorks() async throws(SyncError) {
-        let isInDoubt = try read { reader throws(StateError) in try reader.isServerInDoubt }
+        let isInDoubt = try read { reader throws(SyncError) in try reader.isServerInDoubt }
         guard isInDoubt else { return }
         try await perform(.buffered) { engine throws(SyncError) in _ = try engine.record(.serverWorked) }
     }

@@ -44,7 +44,7 @@ extension SyncDatabase {
     /// The rows that are held.
     @concurrent
     public func heldRows() async throws(SyncError) -> [HeldRow] {
-        try read { reader throws(StateError) in
+        try read { reader throws(SyncError) in
             try reader.heldRows().map { HeldRow(table: $0.table, id: $0.id) }
         }
     }
@@ -56,7 +56,7 @@ extension SyncDatabase {
     ) throws(SyncError) -> (entry: RowEntry, pending: PendingRow, key: [UInt8]) {
         try engine.projector.check(table: table)
         let address = "\(table)/\(id)"
-        let found = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
+        let found = try engine.reader.entry(table, id)
         guard let entry = found, let pending = entry.pending else {
             throw SyncError(.operationNotFound, "nothing is pending on \(address)", hint: hint, address: address)
         }
@@ -74,9 +74,7 @@ extension StoreEngine {
     @discardableResult
     func set(hold id: String?, on key: [UInt8]) throws(SyncError) -> Bool {
         try reader.checkNotBranch()
-        let (isHeld, name) = try mapErrors { () throws(StateError) in
-            (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
-        }
+        let (isHeld, name) = (try reader.isHeld(key), Hold.setting(try RowKey(malformed: key)))
         if isHeld != (id != nil) { try record(.configured(name: name, value: id.map { .string($0) })) }
         return isHeld
     }

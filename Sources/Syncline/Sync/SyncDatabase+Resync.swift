@@ -14,7 +14,7 @@ public struct ResyncReport: Sendable {
     fileprivate static func filter(_ query: String) throws(SyncError) -> FilterExpression? {
         if query.isEmpty { return nil }
         guard let filter = try? FilterExpression(parsing: query) else {
-            throw SyncError(StateError.malformed("the query of a cursor"))
+            throw SyncError.malformed("the query of a cursor")
         }
         return filter
     }
@@ -50,9 +50,7 @@ extension SyncDatabase {
         _ tables: [String]?
     ) async throws(SyncError) -> [(table: String, queryID: String?, filter: FilterExpression?)] {
         try await perform(.durable) { engine throws(SyncError) in
-            let (cursors, known) = try mapErrors { () throws(StateError) in
-                (try engine.reader.cursors(), try engine.reader.tablesOfServer())
-            }
+            let (cursors, known) = (try engine.reader.cursors(), try engine.reader.tablesOfServer())
             var pulls: [(table: String, queryID: String?, filter: FilterExpression?)] = []
             for cursor in cursors where tables?.contains(cursor.table) ?? true {
                 let query = cursor.state.query
@@ -71,11 +69,11 @@ extension SyncDatabase {
 
 extension StateReader {
     /// Returns the tables that have rows from the server.
-    fileprivate func tablesOfServer() throws(StateError) -> [String] {
+    fileprivate func tablesOfServer() throws(SyncError) -> [String] {
         var found: [String] = []
         for table in try tables() {
             var isTold = false
-            try forEachEntry(of: table) { _, entry throws(StateError) in isTold = isTold || entry.base != nil }
+            try forEachEntry(of: table) { _, entry throws(SyncError) in isTold = isTold || entry.base != nil }
             if isTold { found.append(table) }
         }
         return found

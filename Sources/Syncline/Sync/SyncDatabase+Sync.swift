@@ -116,7 +116,7 @@ extension SyncDatabase {
 
     /// Removes operations without any remaining effect from the outbox.
     private func dropVoids(_ tables: Set<String>?) async throws(SyncError) {
-        let voids = try read { reader throws(StateError) in
+        let voids = try read { reader throws(SyncError) in
             var voids: [(row: RowKey, key: [UInt8])] = []
             for void in try PushPlan(reader).voids {
                 let row = try RowKey(malformed: void.rowKey)
@@ -128,7 +128,7 @@ extension SyncDatabase {
         try await perform(.durable) { engine throws(SyncError) in
             var dropped: [SentOperation] = []
             for (row, key) in voids {
-                let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(key: key) }
+                let entry = try engine.reader.entry(key: key)
                 guard let pending = entry?.pending, pending.operation == nil, pending.frozen == nil else { continue }
                 dropped.append(
                     SentOperation(
@@ -166,7 +166,7 @@ extension SyncDatabase {
         query.pageSize = settings.pageSize ?? (channel.server == .zumo2 ? 50 : 100)
         query.changesPageSize = settings.pageSize ?? query.changesPageSize
         query.overlap = settings.overlap.milliseconds
-        let types = try read { reader throws(StateError) in try reader.types(of: table) }
+        let types = try read { reader throws(SyncError) in try reader.types(of: table) }
         try query.prepare(for: channel.server, types)
         var driver = PullDriver(
             database: self, channel: channel, retries: settings.retries, reconciles: settings.reconciles,
@@ -194,14 +194,14 @@ extension SyncDatabase {
     /// Returns the operations that await a decision, in plan order.
     @concurrent
     public func conflicts() async throws(SyncError) -> [Conflict] {
-        try read { reader throws(StateError) in try reader.conflicts() }
+        try read { reader throws(SyncError) in try reader.conflicts() }
     }
 
     /// Returns the rows that the server sent and that can't be read, by table and id. Each is listed until it comes
     /// readable or deleted, or its table is purged; one without an id, until a pull of the whole table does not receive it.
     @concurrent
     public func unreadableRows() async throws(SyncError) -> [UnreadableRow] {
-        try read { reader throws(StateError) in try reader.unreadableRows() }
+        try read { reader throws(SyncError) in try reader.unreadableRows() }
     }
 
     /// Decides a conflict or a parked operation.
@@ -213,10 +213,10 @@ extension SyncDatabase {
             var decision = decision
             if case .row(let row, let kind) = decision {
                 try engine.projector.check(columnsOf: row, in: table)
-                let seen = try mapErrors { () throws(StateError) in try engine.reader.row(table, id)?.columns }
+                let seen = try engine.reader.row(table, id)?.columns
                 decision = .row(try types.stored(row, over: seen, "\(table)/\(id)"), as: kind)
             }
-            let entry = try mapErrors { () throws(StateError) in try engine.reader.entry(table, id) }
+            let entry = try engine.reader.entry(table, id)
             guard let entry, let frozen = entry.pending?.frozen,
                 let conflict = Conflict(table: table, id: entry.spelling ?? id, frozen, types)
             else {
@@ -249,7 +249,7 @@ extension SyncDatabase {
         // Only the process that writes the log talks to the server, so that it can record the answers.
         _ = try writer.log
         try reader.checkNotBranch()
-        let speaks = try read { reader throws(StateError) in try reader.serverProtocol }
+        let speaks = try read { reader throws(SyncError) in try reader.serverProtocol }
         if let known = link.withLock({ $0 }), known.server == speaks { return known }
         let limits = try await networkLimits()
         var transport: any HTTPTransport
@@ -261,7 +261,7 @@ extension SyncDatabase {
             guard let url else {
                 throw SyncError(
                     .invalidConfiguration, "the store has no backend",
-                    hint: "Set its URL: `syncline config backend URL`, or SyncConfiguration.backend.")
+                    hint: Hint.backend)
             }
             transport = try makeTransport(baseURL: url, limits: limits.transport)
         }

@@ -61,10 +61,8 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
         // Rows beyond the page are of use only while it is followed.
         var pair = try pair(page, spare: 0)
         let reader = try query.table.untyped.declaredReader
-        return try mapErrors { () throws(StateError) in
-            try pair.load(reader)
-            return pair.result
-        }
+        try pair.load(reader)
+        return pair.result
     }
 
     private func check() throws(SyncError) {

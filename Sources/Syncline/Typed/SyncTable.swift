@@ -172,7 +172,7 @@ extension SyncDatabase {
     /// only the first time that a store meets a model.
     private func declare<Model: SyncModel>(_ type: Model.Type, table: String) throws(SyncError) {
         let declaration = TypeDeclaration(table: table, columns: ModelColumns<Model>.shared.types)
-        let known = try read { reader throws(StateError) in try reader.types }
+        let known = try read { reader throws(SyncError) in try reader.types }
         do throws(SyncError) {
             if try isNew(declaration, known) {
                 try writer.performNow(.buffered) { engine in try engine.declare(declaration) }

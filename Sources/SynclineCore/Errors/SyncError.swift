@@ -126,32 +126,34 @@ extension SyncError.Code {
     public static let ioError = Self(rawValue: "io-error")
     /// A setting is not valid.
     public static let invalidConfiguration = Self(rawValue: "invalid-configuration")
-    /// A command line is not valid, or the log was given an invalid argument.
-    public static let usage = Self(rawValue: "usage")
     /// A bug in Syncline.
     public static let internalError = Self(rawValue: "internal")
 }
 
 extension SyncError {
-    /// Creates the error for a state that can't be read, or an event that can't be folded.
-    package init(_ error: StateError) {
-        switch error {
-        case .failed(let error):
-            self = error
-        case .malformed(let what):
-            self.init(
-                .storeCorrupt, "\(what) can't be read",
-                hint: "Nothing was changed. `syncline verify` lists the damage.")
-        case .untrue:
-            self.init(
-                .storeCorrupt,
-                "a checkpoint does not match the events of the log; no history was removed",
-                hint:
-                    "Close the store and run `syncline repair`: it moves the checkpoint into quarantine, and the state "
-                    + "is rebuilt from the log.")
-        case .newer(let what):
-            self.init(
-                .storeNewer, "\(what) was written by a newer version", hint: "Open the store with that version.")
-        }
+    /// Bytes of the state or of an event are not valid.
+    package static func malformed(_ what: String) -> SyncError {
+        SyncError(.storeCorrupt, what + unreadable, hint: Hint.damage)
+    }
+
+    private static let unreadable = " can't be read"
+
+    /// The bytes that are not valid, in words; nil for another error.
+    package var malformedPart: String? {
+        guard code == .storeCorrupt, message.hasSuffix(SyncError.unreadable) else { return nil }
+        return String(message.dropLast(SyncError.unreadable.count))
+    }
+
+    /// An event was written by a newer version.
+    package static func newer(_ what: String) -> SyncError {
+        SyncError(
+            .storeNewer, "\(what) was written by a newer version", hint: "Open the store with that version.")
+    }
+
+    /// The entries in the runs are not the ones that were folded.
+    package static var untrue: SyncError {
+        SyncError(
+            .storeCorrupt, "a checkpoint does not match the events of the log; no history was removed",
+            hint: Hint.untrueCheckpoint)
     }
 }

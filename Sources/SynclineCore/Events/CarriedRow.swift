@@ -27,15 +27,15 @@ package struct CarriedRow: Hashable, Sendable {
 extension StateReader {
     /// Returns the rows with a change in the outbox that was made by an event through `last`, in the order of those
     /// changes, each with all its changes.
-    package func carriedRows(through last: UInt64) throws(StateError) -> [CarriedRow] {
+    package func carriedRows(through last: UInt64) throws(SyncError) -> [CarriedRow] {
         var keys: [[UInt8]] = []
         var known: Set<[UInt8]> = []
-        try forEachChange { position, change throws(StateError) in
+        try forEachChange { position, change throws(SyncError) in
             if position.event > last { return false }
             if known.insert(change.rowKey).inserted { keys.append(change.rowKey) }
             return true
         }
-        return try keys.map { key throws(StateError) -> CarriedRow in
+        return try keys.map { key throws(SyncError) -> CarriedRow in
             guard let row = try carriedRow(key: key) else {
                 throw .malformed("an outbox entry without changes")
             }
@@ -44,7 +44,7 @@ extension StateReader {
     }
 
     /// Returns what a row has in the outbox, or nil if that is nothing.
-    func carriedRow(key: [UInt8]) throws(StateError) -> CarriedRow? {
+    func carriedRow(key: [UInt8]) throws(SyncError) -> CarriedRow? {
         guard let entry = try entry(key: key), let pending = entry.pending else { return nil }
         var changes: [CarriedRow.Change] = []
         var next: Position? = pending.last

@@ -5,9 +5,9 @@ import SynclineGround
 
 extension StateReader {
     /// Returns the events that set what is set. Indexes are not among them: they only save work.
-    package func settingEvents() throws(StateError) -> [Event.Body] {
+    package func settingEvents() throws(SyncError) -> [Event.Body] {
         var events: [Event.Body] = []
-        try snapshot.forEach(prefix: [Keyspace.settings]) { key, stored throws(StateError) in
+        try snapshot.forEach(prefix: [Keyspace.settings]) { key, stored throws(SyncError) in
             let name = String(decoding: key.dropFirst(), as: UTF8.self)
             if name.hasPrefix(SettingName.indexes) { return true }
             let value = try stored.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }

@@ -221,7 +221,7 @@ package struct EventReader {
     private let table: ShapeTable
 
     /// `table` has the shapes that are already known, so that rows of one shape share it.
-    package init(_ bytes: UnsafeRawBufferPointer, _ table: ShapeTable) throws(StateError) {
+    package init(_ bytes: UnsafeRawBufferPointer, _ table: ShapeTable) throws(SyncError) {
         var reader = ByteReader(bytes)
         self.table = table
         do throws(MalformedBytes) {
@@ -336,7 +336,7 @@ package struct EventReader {
     }
 
     /// Reads the rest of the event.
-    package mutating func event() throws(StateError) -> Event {
+    package mutating func event() throws(SyncError) -> Event {
         do throws(MalformedBytes) {
             let event = Event(time: time, try body())
             guard reader.isAtEnd else { throw MalformedBytes() }
@@ -398,7 +398,7 @@ package struct EventReader {
     }
 
     /// Reads the head of a page, without its rows.
-    mutating func pageHead() throws(StateError) -> (table: String, queryID: String?) {
+    mutating func pageHead() throws(SyncError) -> (table: String, queryID: String?) {
         do throws(MalformedBytes) {
             return (try name(), try optionalText())
         } catch {
@@ -434,7 +434,7 @@ extension Event {
     /// Decodes one record of the log.
     package init(
         _ bytes: UnsafeRawBufferPointer, shapes: ShapeTable = ShapeTable()
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var reader = try EventReader(bytes, shapes)
         self = try reader.event()
     }

@@ -13,7 +13,7 @@ struct ChainLink {
 
 extension FoldState {
     /// The changes of a row, oldest first.
-    func chain(of pending: PendingRow) throws(StateError) -> [ChainLink] {
+    func chain(of pending: PendingRow) throws(SyncError) -> [ChainLink] {
         var links: [ChainLink] = []
         var next: Position? = pending.last
         while let position = next {
@@ -28,7 +28,7 @@ extension FoldState {
     }
 
     /// Removes changes from the outbox.
-    func drop(_ links: some Sequence<ChainLink>) throws(StateError) {
+    func drop(_ links: some Sequence<ChainLink>) throws(SyncError) {
         for link in links {
             guard let stored = link.stored else { continue }
             remove(journalKey(link.position), old: stored.value)
@@ -37,19 +37,19 @@ extension FoldState {
     }
 
     /// Removes the changes of a row from the outbox: the last counts as done, the others as part of it.
-    func settle(_ links: some Collection<ChainLink>) throws(StateError) {
+    func settle(_ links: some Collection<ChainLink>) throws(SyncError) {
         try drop(links)
         totals.done += 1
         totals.superseded += UInt64(links.count - 1)
     }
 
     /// Marks a transaction as incomplete, so that it can't be undone.
-    func dropGroup(of change: JournalEntry, _ event: UInt64) throws(StateError) {
+    func dropGroup(of change: JournalEntry, _ event: UInt64) throws(SyncError) {
         if change.isGrouped { try set(journalKey(.end(of: event)), nil) }
     }
 
     /// Removes changes that cancel each other out, so that they do not hide the server's row.
-    func settleVoid(_ entry: inout RowEntry) throws(StateError) {
+    func settleVoid(_ entry: inout RowEntry) throws(SyncError) {
         guard let pending = entry.pending, pending.operation == nil, pending.frozen == nil, entry.base != nil else {
             return
         }
@@ -62,7 +62,7 @@ extension FoldState {
     func freeze(
         _ entry: inout RowEntry, _ pending: PendingRow, _ operation: PendingRow.Operation, _ key: [UInt8],
         asConflictWith server: Row?, _ ancestor: Row?, _ reason: ConflictReason, _ rival: Rival? = nil
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var frozen = FrozenOperation(
             kind: operation.kind, status: .conflict, maybeSent: false,
             position: try StateReader(store.snapshot, shapes).place(of: operation, in: pending, key),

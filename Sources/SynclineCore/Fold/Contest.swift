@@ -11,7 +11,7 @@ struct Contest {
     private let rival: Rival?
 
     /// Call it before the change is added. An earlier change of the same event may have begun the conflict.
-    init(_ change: LocalChange, at position: Position, _ state: FoldState) throws(StateError) {
+    init(_ change: LocalChange, at position: Position, _ state: FoldState) throws(SyncError) {
         key = state.rowKey(change.table, change.id)
         self.position = position
         let (found, old) = try state.entry(key)
@@ -30,7 +30,7 @@ struct Contest {
     }
 
     /// Call it after the change was added; returns whether it entered the outbox.
-    func decide(_ state: FoldState, isMade: Bool) throws(StateError) -> Bool {
+    func decide(_ state: FoldState, isMade: Bool) throws(SyncError) -> Bool {
         let (found, old) = try state.entry(key)
         guard isMade, var entry = found, let pending = entry.pending, pending.frozen == nil else { return isMade }
         // A delete that cancels the app's insert is a delete all the same, until it is decided.

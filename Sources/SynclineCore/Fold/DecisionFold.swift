@@ -4,7 +4,7 @@ struct DecisionFold {
     let state: FoldState
 
     /// Removes the pending changes of a row from the outbox; the row becomes the server's latest.
-    func discard(_ table: String, _ id: String) throws(StateError) {
+    func discard(_ table: String, _ id: String) throws(SyncError) {
         let key = state.rowKey(table, id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending else {
@@ -20,7 +20,7 @@ struct DecisionFold {
         try state.write(entry, key, old: old)
     }
 
-    func apply(_ resolution: Resolution, number: UInt64) throws(StateError) {
+    func apply(_ resolution: Resolution, number: UInt64) throws(SyncError) {
         let key = state.rowKey(resolution.table, resolution.id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, let frozen = pending.frozen, frozen.status != .inFlight
@@ -56,7 +56,7 @@ struct DecisionFold {
     /// way that the decision did not show.
     private func meetServer(
         _ entry: inout RowEntry, _ key: [UInt8], _ rival: Rival, _ types: TableTypes
-    ) throws(StateError) {
+    ) throws(SyncError) {
         guard let pending = entry.pending, pending.frozen == nil, let operation = pending.operation,
             rival.collides(with: entry.base, types)
         else { return }
@@ -70,7 +70,7 @@ struct DecisionFold {
     private func replace(
         _ entry: inout RowEntry, by change: Resolution.Change, at position: Position, _ key: [UInt8],
         _ rest: [ChainLink], revives: Bool
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var link = ChainLink(change, key, at: position, revives: revives)
         if !rest.isEmpty {
             var all = PendingRow(first: position, last: position, count: 1, isPresent: entry.base != nil)

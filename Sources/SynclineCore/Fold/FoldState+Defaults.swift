@@ -5,7 +5,7 @@ import SynclineGround
 
 extension FoldState {
     /// Updates the defaults of a row after a change.
-    func settleDefaults(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
+    func settleDefaults(_ entry: inout RowEntry, _ key: [UInt8]) throws(SyncError) {
         guard let declaration, declaration.hasDefaults else { return }
         let table = try RowKey(malformed: key).table
         guard let defaults = declaration.defaults(of: table) else { return }

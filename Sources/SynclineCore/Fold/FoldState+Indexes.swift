@@ -5,7 +5,7 @@ import SynclineGround
 
 extension FoldState {
     /// Updates the indexes when a row's entry changes from `old` to `new`.
-    func reindex(_ key: [UInt8], from old: RowEntry?, to new: RowEntry?) throws(StateError) {
+    func reindex(_ key: [UInt8], from old: RowEntry?, to new: RowEntry?) throws(SyncError) {
         let row = try RowKey(malformed: key)
         let id = key.dropFirst(RowKey.prefixLength(row.table))
         for index in indexes.indexes(of: row.table) {
@@ -16,7 +16,7 @@ extension FoldState {
                 )
             }
             if before == after { continue }
-            let stored = try before.flatMap { before throws(StateError) in try value(before.key) }
+            let stored = try before.flatMap { before throws(SyncError) in try value(before.key) }
             if let before, let stored, before.key != after?.key { remove(before.key, old: stored) }
             if let after { put(after.key, after.value, old: before?.key == after.key ? stored : nil) }
         }

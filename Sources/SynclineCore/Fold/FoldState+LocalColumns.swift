@@ -31,7 +31,7 @@ extension FoldState {
     }
 
     /// Applies a change that sets only local columns. An undo of pending changes leaves them as they are now.
-    func setLocal(_ local: Row, _ entry: inout RowEntry) throws(StateError) {
+    func setLocal(_ local: Row, _ entry: inout RowEntry) throws(SyncError) {
         entry.local = (entry.local ?? .empty).merged(with: local)
         guard let pending = entry.pending else { return }
         for link in try chain(of: pending) {

@@ -30,7 +30,7 @@ package final class FoldState: ShapeNumbering {
     /// The shape that was written last, which the next row usually has too.
     @exclusivity(unchecked) private var latestShape: (shape: RowShape, number: Int)?
 
-    init(store: StateStore, through: UInt64, totals: Totals) throws(StateError) {
+    init(store: StateStore, through: UInt64, totals: Totals) throws(SyncError) {
         self.store = store
         self.through = through
         self.totals = totals
@@ -61,8 +61,8 @@ package final class FoldState: ShapeNumbering {
         declaration?.localColumns(of: table)
     }
 
-    func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
-        try key.withBytes { key throws(StateError) in try store.value(key) }
+    func value(_ key: [UInt8]) throws(SyncError) -> StateValue? {
+        try key.withBytes { key throws(SyncError) in try store.value(key) }
     }
 
     func put(_ key: [UInt8], _ value: [UInt8], old: StateValue?) {
@@ -74,7 +74,7 @@ package final class FoldState: ShapeNumbering {
     }
 
     /// Writes an entry, or removes it if there is no value.
-    func set(_ key: [UInt8], _ newValue: [UInt8]?) throws(StateError) {
+    func set(_ key: [UInt8], _ newValue: [UInt8]?) throws(SyncError) {
         let old = try value(key)
         if let newValue {
             put(key, newValue, old: old)
@@ -84,9 +84,9 @@ package final class FoldState: ShapeNumbering {
     }
 
     /// The keys that begin with some bytes.
-    func keys(prefix: [UInt8]) throws(StateError) -> [[UInt8]] {
+    func keys(prefix: [UInt8]) throws(SyncError) -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        try store.snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
+        try store.snapshot.forEach(prefix: prefix) { key, _ throws(SyncError) in
             keys.append([UInt8](key))
             return true
         }
@@ -94,12 +94,12 @@ package final class FoldState: ShapeNumbering {
     }
 
     /// The state's entry of a row, decoded, and its bytes.
-    package func entry(_ key: [UInt8]) throws(StateError) -> (entry: RowEntry?, old: StateValue?) {
+    package func entry(_ key: [UInt8]) throws(SyncError) -> (entry: RowEntry?, old: StateValue?) {
         guard let old = try value(key) else { return (nil, nil) }
         return (try RowEntry(old, shapes), old)
     }
 
-    func write(_ entry: consuming RowEntry, _ key: [UInt8], old: StateValue?) throws(StateError) {
+    func write(_ entry: consuming RowEntry, _ key: [UInt8], old: StateValue?) throws(SyncError) {
         try settleDefaults(&entry, key)
         if let local = entry.local, local.isEmpty || entry.base == nil && entry.pending == nil { entry.local = nil }
         if !indexes.isEmpty {
@@ -122,7 +122,7 @@ package final class FoldState: ShapeNumbering {
         return scratch.key.bytes
     }
 
-    func journal(_ position: Position) throws(StateError) -> (entry: JournalEntry, old: StateValue) {
+    func journal(_ position: Position) throws(SyncError) -> (entry: JournalEntry, old: StateValue) {
         guard let old = try value(journalKey(position)) else {
             throw .malformed("the change \(position.event).\(position.index), which is missing from the outbox,")
         }
@@ -152,11 +152,11 @@ package final class FoldState: ShapeNumbering {
         return number
     }
 
-    func put(setting name: String, _ newValue: Value?) throws(StateError) {
+    func put(setting name: String, _ newValue: Value?) throws(SyncError) {
         try set(StateReader.settingKey(name), newValue?.encoded)
     }
 
-    func putCursor(_ table: String, _ queryID: String, _ cursor: CursorState?) throws(StateError) {
+    func putCursor(_ table: String, _ queryID: String, _ cursor: CursorState?) throws(SyncError) {
         var key = ByteWriter()
         key.append(cursorKey: table, queryID)
         let encoded = cursor.map { cursor in

@@ -9,7 +9,7 @@ struct IDFold {
     /// Rows are moved in portions, to bound the memory for a large table.
     private static let stretch = 4096
 
-    func ignoreCase() throws(StateError) {
+    func ignoreCase() throws(SyncError) {
         let tables = try StateReader(state.store.snapshot, state.shapes).tables()
         let indexes = tables.map { ($0, state.indexes.indexes(of: $0)) }
         for (table, list) in indexes {
@@ -26,12 +26,12 @@ struct IDFold {
         }
     }
 
-    private func moveRows(of table: String) throws(StateError) {
+    private func moveRows(of table: String) throws(SyncError) {
         let prefix = RowKey.prefix(table)
         var start = prefix
         while true {
             var keys: [[UInt8]] = []
-            try state.store.snapshot.forEach(from: start) { key, _ throws(StateError) in
+            try state.store.snapshot.forEach(from: start) { key, _ throws(SyncError) in
                 guard key.starts(with: prefix) else { return false }
                 keys.append([UInt8](key))
                 return keys.count < IDFold.stretch
@@ -42,7 +42,7 @@ struct IDFold {
         }
     }
 
-    private func moveRow(at key: [UInt8]) throws(StateError) {
+    private func moveRow(at key: [UInt8]) throws(SyncError) {
         let (found, old) = try state.entry(key)
         // One that was moved here before is met again, and has its spelling.
         guard var entry = found, let old, entry.spelling == nil else { return }
@@ -59,7 +59,7 @@ struct IDFold {
     }
 
     /// Moves marks whose keys are those of rows, after a byte of their own.
-    private func moveMarks(_ space: UInt8) throws(StateError) {
+    private func moveMarks(_ space: UInt8) throws(SyncError) {
         for key in try state.keys(prefix: [space]) {
             let place = [space] + (try moved(Array(key.dropFirst())))
             guard place != key, let old = try state.value(key) else { continue }
@@ -69,7 +69,7 @@ struct IDFold {
         }
     }
 
-    private func moveHolds() throws(StateError) {
+    private func moveHolds() throws(SyncError) {
         for row in try StateReader(state.store.snapshot, state.shapes).heldRows() {
             try state.put(setting: Hold.setting(row), nil)
             let place = try RowKey(malformed: state.rowKey(row.table, row.id))
@@ -77,9 +77,9 @@ struct IDFold {
         }
     }
 
-    private func renameJournal() throws(StateError) {
+    private func renameJournal() throws(SyncError) {
         for key in try state.keys(prefix: [Keyspace.journal]) {
-            let position = try key.withBytes { key throws(StateError) in try Position(journalKey: key) }
+            let position = try key.withBytes { key throws(SyncError) in try Position(journalKey: key) }
             if position.index == .max { continue }
             var (change, old) = try state.journal(position)
             let place = try moved(change.rowKey)
@@ -90,7 +90,7 @@ struct IDFold {
     }
 
     /// The key that a row has from now on. The mark of a row without an id has none, and stays.
-    private func moved(_ key: [UInt8]) throws(StateError) -> [UInt8] {
+    private func moved(_ key: [UInt8]) throws(SyncError) -> [UInt8] {
         guard let row = try? RowKey(malformed: key) else { return key }
         return state.rowKey(row.table, row.id)
     }
@@ -103,11 +103,11 @@ extension RowEntry {
 
 extension StateReader {
     /// Two ids of a table that differ only in case; nil if there are none.
-    package func similarIDs() throws(StateError) -> (table: String, ids: [String])? {
+    package func similarIDs() throws(SyncError) -> (table: String, ids: [String])? {
         for table in try tables() {
             var known: [ExactString: String] = [:]
             var found: [String]?
-            try forEachEntry(of: table) { id, entry throws(StateError) in
+            try forEachEntry(of: table) { id, entry throws(SyncError) in
                 guard found == nil, entry.holdsRow else { return }
                 if let other = known.updateValue(id, forKey: ExactString(IDComparison.folded(id))) {
                     found = [other, id]

@@ -4,7 +4,7 @@ struct IndexFold {
     let state: FoldState
 
     /// Declares or drops an index. An index replaces another one that is sorted by the same columns.
-    func apply(_ change: IndexChange) throws(StateError) {
+    func apply(_ change: IndexChange) throws(SyncError) {
         let table = change.table
         let same = state.indexes.indexes(of: table).filter { $0.isSorted(by: change.columns) }
         if change.isOn, same.contains(where: { $0.isCurrent(change) }) { return }
@@ -14,7 +14,7 @@ struct IndexFold {
     }
 
     /// Adds an index, whose keys are made by the present types of its columns.
-    func add(_ table: String, _ index: TableIndex) throws(StateError) {
+    func add(_ table: String, _ index: TableIndex) throws(SyncError) {
         let index = index.typed(by: state.types[table])
         guard !state.indexes.indexes(of: table).contains(index) else { return }
         state.indexes.add(table, index)
@@ -22,16 +22,16 @@ struct IndexFold {
         try fill(table, index)
     }
 
-    func drop(_ table: String, _ index: TableIndex) throws(StateError) {
+    func drop(_ table: String, _ index: TableIndex) throws(SyncError) {
         state.indexes.remove(table, index)
         try state.put(setting: SettingName.index(table, index), nil)
         for key in try state.keys(prefix: index.prefix(table)) { try state.set(key, nil) }
     }
 
-    func fill(_ table: String, _ index: TableIndex) throws(StateError) {
+    func fill(_ table: String, _ index: TableIndex) throws(SyncError) {
         var entries: [IndexEntry] = []
         let prefix = RowKey.prefix(table)
-        try state.store.snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+        try state.store.snapshot.forEach(prefix: prefix) { key, value throws(SyncError) in
             let entry = try RowEntry(value, state.shapes)
             let found = state.indexEntry(table, index, entry, Bytes(rebasing: key[prefix.count...]))
             if let found { entries.append(found) }

@@ -6,7 +6,7 @@ package struct LocalFold {
     let state: FoldState
 
     /// Folds a transaction of the log.
-    func apply(_ reader: inout EventReader, number: UInt64) throws(StateError) {
+    func apply(_ reader: inout EventReader, number: UInt64) throws(SyncError) {
         do {
             let isGrouped = try reader.flag()
             var index: UInt32 = 0
@@ -23,14 +23,14 @@ package struct LocalFold {
             }
             if isGrouped { endGroup(number, count: made) }
             state.through = number
-        } catch let error as StateError {
+        } catch let error as SyncError {
             throw error
         } catch {
             throw .malformed("an event of local changes")
         }
     }
 
-    func apply(_ transaction: LocalTransaction, number: UInt64) throws(StateError) {
+    func apply(_ transaction: LocalTransaction, number: UInt64) throws(SyncError) {
         var made = 0
         for (index, change) in transaction.changes.enumerated() {
             let position = Position(event: number, index: UInt32(index))
@@ -43,7 +43,7 @@ package struct LocalFold {
     /// anything else.
     private func insertNew(
         _ change: EncodedChange, at position: Position, isGrouped: Bool
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         guard change.kind == .insert, change.flags.isDisjoint(with: [.replaces, .contested]) else { return false }
         return try insertNew(
             change.table, change.id, change.shape, change.values, at: position, isGrouped: isGrouped)
@@ -54,7 +54,7 @@ package struct LocalFold {
     /// has indexes, local columns or defaults.
     func insertNew(
         _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         guard state.ids == .exact, state.indexes.isEmpty, state.localColumns(of: table) == nil,
             !state.hasDefaults(table)
         else { return false }
@@ -62,7 +62,7 @@ package struct LocalFold {
         var table = table
         guard table.withUTF8({ state.scratch.key.append(rowKey: Bytes($0), encodedID: id) }) else { return false }
         let key = state.scratch.key
-        return try key.withView { key throws(StateError) in
+        return try key.withView { key throws(SyncError) in
             guard try state.store.value(key) == nil else { return false }
             let number = state.number(of: shape)
             state.scratch.value.removeAll()
@@ -78,14 +78,14 @@ package struct LocalFold {
 
     /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
     /// outbox.
-    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
+    package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(SyncError) -> Bool {
         guard change.isContested else { return try add(change, at: position, isGrouped: isGrouped) }
         let contest = try Contest(change, at: position, state)
         return try contest.decide(state, isMade: add(change, at: position, isGrouped: isGrouped))
     }
 
     /// Adds a change to the outbox and covers the base with it.
-    private func add(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(StateError) -> Bool {
+    private func add(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(SyncError) -> Bool {
         let key = state.rowKey(change.table, change.id)
         let (found, old) = try state.entry(key)
         var entry = found ?? RowEntry()
@@ -123,7 +123,7 @@ package struct LocalFold {
     }
 
     /// A second change of a row follows: moves the columns of the first one into the journal.
-    private func moveContent(of pending: PendingRow) throws(StateError) {
+    private func moveContent(of pending: PendingRow) throws(SyncError) {
         var (first, old) = try state.journal(pending.first)
         first.content = pending.overlay
         state.write(first, at: pending.first, old: old)
@@ -138,7 +138,7 @@ package struct LocalFold {
     }
 
     /// Takes a transaction's changes to some rows out of the outbox; each change is the last of its row.
-    func undo(_ event: UInt64, of isWanted: (RowKey) -> Bool = { _ in true }) throws(StateError) {
+    func undo(_ event: UInt64, of isWanted: (RowKey) -> Bool = { _ in true }) throws(SyncError) {
         var end = UInt32.max
         while true {
             // There may be a million, so they are read in portions.
@@ -150,7 +150,7 @@ package struct LocalFold {
         }
     }
 
-    private func undo(_ position: Position, of isWanted: (RowKey) -> Bool) throws(StateError) {
+    private func undo(_ position: Position, of isWanted: (RowKey) -> Bool) throws(SyncError) {
         let change = try state.journal(position).entry
         guard isWanted(try RowKey(malformed: change.rowKey)) else { return }
         // The first change of the event to its row is the last to be removed.
@@ -161,7 +161,7 @@ package struct LocalFold {
 
     /// - Parameter settles: Whether changes that are left and cancel each other may go. An undo does not let them go
     ///   before it has removed all of its changes, because one of them may be the next it removes.
-    private func removeLast(_ position: Position, settles: Bool) throws(StateError) {
+    private func removeLast(_ position: Position, settles: Bool) throws(SyncError) {
         let change = try state.journal(position).entry
         let (found, old) = try state.entry(change.rowKey)
         guard var entry = found, let pending = entry.pending, pending.last == position else {
@@ -176,7 +176,7 @@ package struct LocalFold {
     }
 
     /// Checks that a carried row agrees with the outbox; it adds nothing.
-    func check(_ carried: CarriedRow) throws(StateError) {
+    func check(_ carried: CarriedRow) throws(SyncError) {
         let key = state.rowKey(carried.table, carried.id)
         guard try StateReader(state.store.snapshot, state.shapes).carriedRow(key: key) == carried else {
             throw .malformed("an event with changes that differ from those of the outbox")

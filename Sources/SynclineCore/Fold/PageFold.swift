@@ -6,7 +6,7 @@ import SynclineGround
 package struct PageFold {
     let state: FoldState
 
-    func apply(_ page: PulledPage) throws(StateError) {
+    func apply(_ page: PulledPage) throws(SyncError) {
         var effect = PageEffect()
         for row in page.rows { _ = try apply(row, of: page, &effect) }
         for row in page.unreadable { _ = try state.list(row) }
@@ -16,7 +16,7 @@ package struct PageFold {
 
     /// Folds a page and returns only the rows that changed something; returns nil and folds nothing if no row did and
     /// the cursor stays. Known rows cost one lookup.
-    package func applyNews(_ page: PulledPage, number: UInt64) throws(StateError) -> (news: PulledPage?, PageEffect) {
+    package func applyNews(_ page: PulledPage, number: UInt64) throws(SyncError) -> (news: PulledPage?, PageEffect) {
         var effect = PageEffect()
         var news = page
         news.rows.removeAll(keepingCapacity: true)
@@ -38,7 +38,7 @@ package struct PageFold {
     /// since the audit began.
     private func apply(
         _ pulled: PulledRow, of page: PulledPage, _ effect: inout PageEffect
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         let key = state.rowKey(page.table, pulled.id)
         let wasListed = try state.unlist(key)
         let (found, old) = try state.entry(key)
@@ -66,7 +66,7 @@ package struct PageFold {
 
     private func rebase(
         _ entry: inout RowEntry, _ key: [UInt8], onto row: Row, _ types: TableTypes
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let ancestor = entry.base
         entry.take(base: row, isAnswer: false)
         try state.settleVoid(&entry)
@@ -80,7 +80,7 @@ package struct PageFold {
         }
     }
 
-    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(StateError) {
+    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(SyncError) {
         let ancestor = entry.base
         entry.loseBase()
         guard let pending = entry.pending else { return }

@@ -13,7 +13,7 @@ package final class Projector {
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
-    ) throws(StateError) {
+    ) throws(SyncError) {
         state = try FoldState(store: store, through: through, totals: totals)
     }
 
@@ -31,7 +31,7 @@ package final class Projector {
     package var pages: PageFold { PageFold(state: state) }
 
     /// Folds a record of the log.
-    package func apply(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) {
+    package func apply(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) {
         var reader = try EventReader(record, shapes)
         if reader.kind == .local {
             try local.apply(&reader, number: number)
@@ -40,7 +40,7 @@ package final class Projector {
         }
     }
 
-    package func apply(_ event: Event, number: UInt64) throws(StateError) {
+    package func apply(_ event: Event, number: UInt64) throws(SyncError) {
         switch event.body {
         case .opened(let opening): try SettingsFold(state: state).apply(opening)
         case .configured(let name, let value): try SettingsFold(state: state).set(name, value)

@@ -3,7 +3,7 @@
 struct PurgeFold {
     let state: FoldState
 
-    func apply(_ purge: Purge) throws(StateError) {
+    func apply(_ purge: Purge) throws(SyncError) {
         let keys =
             if let ids = purge.ids {
                 ids.map { state.rowKey(purge.table, $0) }
@@ -25,7 +25,7 @@ struct PurgeFold {
         }
     }
 
-    private func drop(_ pending: PendingRow) throws(StateError) {
+    private func drop(_ pending: PendingRow) throws(SyncError) {
         try state.drop(state.chain(of: pending))
         state.totals.cancelled += UInt64(pending.count)
     }

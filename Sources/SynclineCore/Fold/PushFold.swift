@@ -5,7 +5,7 @@ struct PushFold {
 
     // MARK: On their way
 
-    func apply(_ sent: SentOperation) throws(StateError) {
+    func apply(_ sent: SentOperation) throws(SyncError) {
         let key = state.rowKey(sent.table, sent.id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, pending.frozen == nil else {
@@ -36,7 +36,7 @@ struct PushFold {
 
     // MARK: Answered
 
-    func apply(_ answer: Answer) throws(StateError) {
+    func apply(_ answer: Answer) throws(SyncError) {
         let key = state.rowKey(answer.table, answer.id)
         let (found, old) = try state.entry(key)
         guard var entry = found, let pending = entry.pending, var frozen = pending.frozen,
@@ -105,7 +105,7 @@ struct PushFold {
     /// as an update of the differences, as if it had been made on that row.
     private func revive(
         _ entry: inout RowEntry, _ frozen: FrozenOperation, as row: PulledRow, _ answer: Answer
-    ) throws(StateError) {
+    ) throws(SyncError) {
         guard let pending = entry.pending, let base = state.shared(row.row, of: answer.table) else {
             throw .malformed("a restore of an unknown row")
         }
@@ -130,7 +130,7 @@ struct PushFold {
     }
 
     /// A row that the server stamped with a time before a cursor would not be requested again.
-    private func lowerCursors(of table: String, to row: Row) throws(StateError) {
+    private func lowerCursors(of table: String, to row: Row) throws(SyncError) {
         guard case .date(let updated)? = row["updatedAt"] else { return }
         for cursor in try StateReader(state.store.snapshot, state.shapes).cursors() where cursor.table == table {
             guard let position = cursor.state.moment, updated.instant.milliseconds < position else { continue }
@@ -141,7 +141,7 @@ struct PushFold {
     }
 
     /// The server gave another answer than to the failing operations, so they are the cause of the failures.
-    func noteThatServerWorks() throws(StateError) {
+    func noteThatServerWorks() throws(SyncError) {
         for mark in try state.keys(prefix: [Keyspace.failing]) {
             try state.set(mark, nil)
             let key = Array(mark.dropFirst())

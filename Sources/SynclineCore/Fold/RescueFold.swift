@@ -8,10 +8,10 @@ package final class RescueFold {
     private var eventCount = 0
     private var otherCount = 0
     /// Why a record could not be decoded: a newer version wrote it, or it is not an event.
-    package private(set) var newer: StateError?
+    package private(set) var newer: SyncError?
 
     /// Called after each part of an event that was folded, while the state still has what the part changed.
-    package var afterPart: ((Projector) throws(StateError) -> Void)?
+    package var afterPart: ((Projector) throws(SyncError) -> Void)?
 
     /// Whether most records are events, folded or not.
     package var isOfEvents: Bool { eventCount > otherCount }
@@ -24,27 +24,27 @@ package final class RescueFold {
     /// The version of a row of which only the id is known: no server has it, so a push of the row becomes a conflict.
     static let unknownVersion = Value.string("unknown")
 
-    package func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) {
+    package func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) {
         var event: Event?
-        var isWhole = try attempt { () throws(StateError) in event = try Event(record) }
+        var isWhole = try attempt { () throws(SyncError) in event = try Event(record) }
         switch event?.body {
         case nil: break
         case .local(let transaction): isWhole = try fold(transaction, number)
         case .sent(let operations):
             for operation in operations {
-                let isFolded = try attempt { () throws(StateError) in
+                let isFolded = try attempt { () throws(SyncError) in
                     try PushFold(state: projector.state).apply(operation)
                 }
                 isWhole = isWhole && isFolded
             }
         case .carried(_, let rows):
             for row in rows {
-                if try attempt({ () throws(StateError) in try projector.local.check(row) }) { continue }
-                let isFolded = try attempt { () throws(StateError) in try projector.state.restore(row) }
+                if try attempt({ () throws(SyncError) in try projector.local.check(row) }) { continue }
+                let isFolded = try attempt { () throws(SyncError) in try projector.state.restore(row) }
                 isWhole = isWhole && isFolded
             }
         default:
-            isWhole = try attempt { () throws(StateError) in
+            isWhole = try attempt { () throws(SyncError) in
                 if let event { try projector.apply(event, number: number) }
             }
         }
@@ -59,12 +59,12 @@ package final class RescueFold {
         projector.store.endCommit()
     }
 
-    private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(StateError) -> Bool {
+    private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(SyncError) -> Bool {
         var made = 0
         var isWhole = true
         for (index, change) in transaction.changes.enumerated() {
             let position = Position(event: number, index: UInt32(index))
-            let isFolded = try attempt { () throws(StateError) in
+            let isFolded = try attempt { () throws(SyncError) in
                 try projector.state.layGround(for: change)
                 if try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
             }
@@ -75,19 +75,19 @@ package final class RescueFold {
     }
 
     /// Runs a body that leaves no trace if it fails; returns false then.
-    private func attempt(_ body: () throws(StateError) -> Void) throws(StateError) -> Bool {
+    private func attempt(_ body: () throws(SyncError) -> Void) throws(SyncError) -> Bool {
         let store = projector.store
         let mark = projector.state.mark
         store.beginChanges()
         defer { store.endChanges() }
-        do throws(StateError) {
+        do throws(SyncError) {
             try body()
             try afterPart?(projector)
             return true
         } catch {
-            switch error {
-            case .malformed: break
-            case .newer: newer = newer ?? error
+            switch error.code {
+            case .storeCorrupt: break
+            case .storeNewer: newer = newer ?? error
             default: throw error
             }
             try store.takeBack(to: 0)
@@ -100,7 +100,7 @@ package final class RescueFold {
 extension FoldState {
     /// The row that a change was made on is lost, but the fact that a server had it is not: the change is applied to a
     /// row of unknown version.
-    fileprivate func layGround(for change: LocalChange) throws(StateError) {
+    fileprivate func layGround(for change: LocalChange) throws(SyncError) {
         guard let version = change.baseVersion, !version.isNull else { return }
         let key = rowKey(change.table, change.id)
         let (found, old) = try entry(key)
@@ -111,7 +111,7 @@ extension FoldState {
     }
 
     /// Puts a carried row into the outbox, in place of the row's present changes.
-    fileprivate func restore(_ carried: CarriedRow) throws(StateError) {
+    fileprivate func restore(_ carried: CarriedRow) throws(SyncError) {
         let key = rowKey(carried.table, carried.id)
         let (found, old) = try entry(key)
         var entry = found ?? RowEntry()

@@ -6,7 +6,7 @@ import SynclineGround
 struct SchemaFold {
     let state: FoldState
 
-    func apply(_ declared: Declaration, _ steps: [SchemaStep]) throws(StateError) {
+    func apply(_ declared: Declaration, _ steps: [SchemaStep]) throws(SyncError) {
         let before = state.declaration ?? .none
         var known = before
         for step in steps {
@@ -35,7 +35,7 @@ struct SchemaFold {
     }
 
     /// Renames the index together with its column.
-    private func apply(_ step: SchemaStep) throws(StateError) {
+    private func apply(_ step: SchemaStep) throws(SyncError) {
         switch step {
         case .renameColumn(let table, let from, let to):
             let affected = state.indexes.indexes(of: table).filter { $0.keeps(from) }
@@ -77,12 +77,12 @@ struct SchemaFold {
     /// Keys are read in portions, to bound the memory for a large table.
     private static let stretch = 4096
 
-    private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(StateError) {
+    private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(SyncError) {
         let prefix = RowKey.prefix(table)
         var start = prefix
         while true {
             var keys: [[UInt8]] = []
-            try state.store.snapshot.forEach(from: start) { key, _ throws(StateError) in
+            try state.store.snapshot.forEach(from: start) { key, _ throws(SyncError) in
                 guard key.starts(with: prefix) else { return false }
                 keys.append([UInt8](key))
                 return keys.count < SchemaFold.stretch
@@ -93,7 +93,7 @@ struct SchemaFold {
         }
     }
 
-    private func rewrite(rowAt key: [UInt8], _ columns: ColumnRewrite) throws(StateError) {
+    private func rewrite(rowAt key: [UInt8], _ columns: ColumnRewrite) throws(SyncError) {
         let (found, old) = try state.entry(key)
         guard let found else { return }
         var entry = found
@@ -111,7 +111,7 @@ struct SchemaFold {
     /// the outbox.
     private func rewrite(
         _ entry: inout RowEntry, _ pending: PendingRow, _ seen: Row, _ columns: ColumnRewrite
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var frozen = pending.frozen
         if frozen?.status != .inFlight {
             frozen = frozen?.rewritten(columns)

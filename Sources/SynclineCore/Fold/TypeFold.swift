@@ -6,7 +6,7 @@ import SynclineGround
 struct TypeFold {
     let state: FoldState
 
-    func apply(_ declaration: TypeDeclaration) throws(StateError) {
+    func apply(_ declaration: TypeDeclaration) throws(SyncError) {
         try change(declaration.table, indexesOn: declaration.columns.map(\.name)) { types in
             for column in declaration.columns { types[column.name] = column.type }
         }
@@ -15,7 +15,7 @@ struct TypeFold {
     /// Changes the types of a table, and makes its indexes on some columns again.
     func change(
         _ table: String, indexesOn columns: [String] = [], _ body: (inout TableTypes) -> Void
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var types = state.types[table]
         body(&types)
         if types == state.types[table] { return }

@@ -48,7 +48,7 @@ package struct Accounting {
     /// Where the app made the changes that a decision moved to another position in the outbox.
     private var origins: [Position: Position] = [:]
 
-    package init(from start: Projector) throws(StateError) {
+    package init(from start: Projector) throws(SyncError) {
         projector = start
         self.start = start.totals
         // What was in the outbox when the history begins was made before it.
@@ -139,7 +139,7 @@ package struct Accounting {
     package mutating func finish(_ body: (ChangeFate) throws -> Void = { _ in }) throws -> AccountingResult {
         let reader = projector.reader(of: projector.store.snapshot)
         var left: [(position: Position, key: [UInt8], kind: OperationKind)] = []
-        try reader.forEachChange { position, change throws(StateError) in
+        try reader.forEachChange { position, change throws(SyncError) in
             left.append((position, change.rowKey, change.kind))
             return true
         }

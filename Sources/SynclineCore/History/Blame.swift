@@ -38,7 +38,7 @@ package struct Blame {
 
     /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
     ///   before the history begins.
-    package init(table: String, id: String, from start: Projector) throws(StateError) {
+    package init(table: String, id: String, from start: Projector) throws(SyncError) {
         focus = RowFocus(table: table, id: id)
         projector = start
         try look(Occasion(event: start.through, time: 0, provenance: .beginning), cause: "checkpoint")
@@ -46,7 +46,7 @@ package struct Blame {
 
     /// Takes the next record; returns whether it concerned the row.
     @discardableResult
-    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) -> Bool {
         var reader = try EventReader(record, projector.shapes)
         if reader.kind == .page { try count(page: record) }
         guard focus.mayConcern(record, kind: reader.kind) else { return false }
@@ -95,7 +95,7 @@ package struct Blame {
         }
     }
 
-    private mutating func count(page record: UnsafeRawBufferPointer) throws(StateError) {
+    private mutating func count(page record: UnsafeRawBufferPointer) throws(SyncError) {
         var reader = try EventReader(record, projector.shapes)
         let (table, queryID) = try reader.pageHead()
         if table == focus.table { pages[queryID, default: 0] += 1 }
@@ -105,7 +105,7 @@ package struct Blame {
     private mutating func look(
         _ occasion: Occasion, cause: String, _ pull: Disappearance.PullCause? = nil,
         renames: [ExactString: String] = [:]
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         let (entry, stored) = try projector.state.entry(projector.state.rowKey(focus.table, focus.id))
         let now = stored?.copy
         if now == bytes { return false }
@@ -153,7 +153,7 @@ package struct Blame {
 
     /// Everything the state has about the row at this point.
     package var entry: RowEntry? {
-        get throws(StateError) { try projector.state.entry(projector.state.rowKey(focus.table, focus.id)).entry }
+        get throws(SyncError) { try projector.state.entry(projector.state.rowKey(focus.table, focus.id)).entry }
     }
 
     /// The types of the row's columns.

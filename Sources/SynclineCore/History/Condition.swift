@@ -77,7 +77,7 @@ package struct Condition: Hashable, Sendable {
 
 extension Condition {
     /// Counts the subject in a state.
-    package func count(in reader: StateReader) throws(StateError) -> Int {
+    package func count(in reader: StateReader) throws(SyncError) -> Int {
         switch subject {
         case .row(let focus, let filter):
             let work = FilterWork(try reader.types(of: focus.table))

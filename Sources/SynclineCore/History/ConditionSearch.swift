@@ -96,7 +96,7 @@ package struct ReplaySearch {
     /// Whether the row, or a row of the table, is or was there; nil for a condition on the outbox.
     package private(set) var knowsSubject: Bool?
 
-    package init(_ condition: Condition, from start: Projector) throws(StateError) {
+    package init(_ condition: Condition, from start: Projector) throws(SyncError) {
         self.condition = condition
         projector = start
         let reader = start.reader(of: start.store.snapshot)
@@ -113,7 +113,7 @@ package struct ReplaySearch {
     package var holds: Bool { condition.holds(count) }
 
     /// Takes the next record; returns whether the condition holds after it.
-    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) -> Bool {
         if let focus = condition.focus {
             var reader = try EventReader(record, projector.shapes)
             guard focus.mayConcern(record, kind: reader.kind) else { return holds }
@@ -142,7 +142,7 @@ package struct ReplaySearch {
         return holds
     }
 
-    private mutating func count(_ changes: StateChanges, _ kind: EventKind) throws(StateError) {
+    private mutating func count(_ changes: StateChanges, _ kind: EventKind) throws(SyncError) {
         if condition.subject == .pending, kind == .configured || !held.isEmpty {
             let reader = projector.reader(of: projector.store.snapshot)
             let now = try reader.heldKeys()

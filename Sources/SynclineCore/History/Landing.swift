@@ -23,9 +23,9 @@ package struct Landing: Sendable {
     ///   - base: The state that the branch was created from.
     ///   - branch: Its current state.
     ///   - store: The current state of the store.
-    package init(from base: StateReader, to branch: StateReader, onto store: StateReader) throws(StateError) {
+    package init(from base: StateReader, to branch: StateReader, onto store: StateReader) throws(SyncError) {
         var changes: [Change] = []
-        try base.differences(to: branch) { difference throws(StateError) in
+        try base.differences(to: branch) { difference throws(SyncError) in
             let (before, after) = (difference.before?.own, difference.after?.own)
             let now = try store.row(difference.table, difference.id)?.columns.own
             // The row is already the same: both made the same change, or the branch took its own back.

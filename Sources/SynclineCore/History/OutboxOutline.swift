@@ -72,14 +72,14 @@ package struct OutboxOutline {
     private static let undoLimit = 4096
 
     /// Nil for a state that it can't outline.
-    package init?(from start: Projector) throws(StateError) {
+    package init?(from start: Projector) throws(SyncError) {
         guard !start.declaration.hasLocalColumns else { return nil }
         ids = start.state.ids
         shapes = start.shapes
         let reader = start.reader(of: start.store.snapshot)
         guard try reader.heldRows().isEmpty else { return nil }
         var chains: [[UInt8]: Chain] = [:]
-        try reader.forEachChange { position, change throws(StateError) in
+        try reader.forEachChange { position, change throws(SyncError) in
             chains[change.rowKey, default: Chain()].links.append(Link(position, change.kind, cancels: change.cancels))
             return true
         }
@@ -93,7 +93,7 @@ package struct OutboxOutline {
     }
 
     /// Takes the next record; returns false if its effect, and so that of all later ones, is not known.
-    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(StateError) -> Bool {
+    package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) -> Bool {
         var reader = try EventReader(record, shapes)
         switch reader.kind {
         case .opened, .cursorReset, .indexed, .typed, .serverWorked, .carried: return true
@@ -145,7 +145,7 @@ package struct OutboxOutline {
 
     // MARK: Events
 
-    private mutating func foldLocal(_ reader: inout EventReader, _ number: UInt64) throws(StateError) -> Bool {
+    private mutating func foldLocal(_ reader: inout EventReader, _ number: UInt64) throws(SyncError) -> Bool {
         do throws(MalformedBytes) {
             _ = try reader.flag()
             var index: UInt32 = 0

@@ -67,7 +67,7 @@ package struct Replay {
 
     /// Folds the next event.
     @discardableResult
-    package mutating func step(_ event: Event, number: UInt64) throws(StateError) -> ReplayStep {
+    package mutating func step(_ event: Event, number: UInt64) throws(SyncError) -> ReplayStep {
         if marks.count >= Replay.reach, variation.isNone {
             // Older events are read again if they are needed.
             marks.removeAll(keepingCapacity: true)
@@ -101,17 +101,17 @@ package struct Replay {
     }
 
     /// Ends a replay: applies the policy's decisions that no event has caused.
-    package mutating func finish() throws(StateError) -> [ReplayStep.Decision] {
+    package mutating func finish() throws(SyncError) -> [ReplayStep.Decision] {
         let last = through
         defer { projector.state.through = last }
         return try settle(Array(due.keys))
     }
 
     /// Folds an event that may not be valid here; if it is not, its changes are undone.
-    private func fold(_ event: Event, _ number: UInt64) throws(StateError) -> ReplayStep.Outcome {
+    private func fold(_ event: Event, _ number: UInt64) throws(SyncError) -> ReplayStep.Outcome {
         let (changes, mark) = (projector.store.changeCount, projector.state.mark)
         var reason: String?
-        do throws(StateError) {
+        do throws(SyncError) {
             if case .local(let transaction) = event.body { reason = try fold(transaction, number) }
             if reason == nil {
                 // The transaction is folded again as a whole.
@@ -120,21 +120,21 @@ package struct Replay {
                 return .folded
             }
         } catch {
-            guard case .malformed(let what) = error else { throw error }
-            reason = what
+            guard let part = error.malformedPart else { throw error }
+            reason = part
         }
         try takeBack(to: changes, mark)
         return .impossible(reason ?? "")
     }
 
-    private func takeBack(to changes: Int, _ mark: FoldState.Mark) throws(StateError) {
+    private func takeBack(to changes: Int, _ mark: FoldState.Mark) throws(SyncError) {
         try projector.store.takeBack(to: changes)
         projector.state.takeBack(to: mark)
     }
 
     /// Folds the changes of a transaction one after the other, up to one that a store in this state would have refused.
     /// Returns why it would have.
-    private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(StateError) -> String? {
+    private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(SyncError) -> String? {
         for (index, change) in transaction.changes.enumerated() {
             let entry = try projector.state.entry(projector.state.rowKey(change.table, change.id)).entry
             if let reason = change.refusal(on: entry ?? RowEntry()) { return reason }
@@ -166,7 +166,7 @@ package struct Replay {
     }
 
     /// Applies the policy's decisions on some rows.
-    private mutating func settle(_ keys: [[UInt8]]) throws(StateError) -> [ReplayStep.Decision] {
+    private mutating func settle(_ keys: [[UInt8]]) throws(SyncError) -> [ReplayStep.Decision] {
         let found = keys.compactMap { key in due.removeValue(forKey: key).map { (key: key, decision: $0) } }
             .sorted { $0.decision.event < $1.decision.event }
         for (key, decision) in found { try carryOut(decision, key, number: decision.event) }
@@ -175,7 +175,7 @@ package struct Replay {
 
     private mutating func carryOut(
         _ decision: ReplayStep.Decision, _ key: [UInt8], number: UInt64
-    ) throws(StateError) {
+    ) throws(SyncError) {
         decided.insert(key)
         rebases[key, default: 0] += 1
         _ = try fold(Event(time: 0, .resolved(decision.resolution)), number)
@@ -184,7 +184,7 @@ package struct Replay {
     /// Keeps the decision of an event if the policy decides the same, or if an app decided and the policy did not.
     private mutating func decide(
         _ event: Event, _ resolution: Resolution, _ number: UInt64, _ decisions: inout [ReplayStep.Decision]
-    ) throws(StateError) -> ReplayStep.Outcome {
+    ) throws(SyncError) -> ReplayStep.Outcome {
         let key = projector.state.rowKey(resolution.table, resolution.id)
         guard resolution.policy != nil else {
             if decided.remove(key) != nil { return .leftOut }
@@ -202,7 +202,7 @@ package struct Replay {
     }
 
     /// Returns whether an answer refuses to restore a row; then a push does not use a policy.
-    private func isRefusal(_ event: Event) throws(StateError) -> Bool {
+    private func isRefusal(_ event: Event) throws(SyncError) -> Bool {
         guard variation.policy != nil, case .answered(let answer) = event.body, case .conflict = answer.outcome else {
             return false
         }
@@ -211,7 +211,7 @@ package struct Replay {
     }
 
     /// Lets the policy decide the conflict that an answer caused, as a push does.
-    private mutating func note(_ event: Event, _ number: UInt64, isRefused: Bool) throws(StateError) {
+    private mutating func note(_ event: Event, _ number: UInt64, isRefused: Bool) throws(SyncError) {
         guard let policy = variation.policy, case .answered(let answer) = event.body else { return }
         let key = projector.state.rowKey(answer.table, answer.id)
         if case .done = answer.outcome { rebases[key] = nil }
@@ -229,7 +229,7 @@ package struct Replay {
     // MARK: Back
 
     /// Undoes the latest event; returns false if it is too far back.
-    package mutating func back() throws(StateError) -> Bool {
+    package mutating func back() throws(SyncError) -> Bool {
         guard let mark = marks.popLast() else { return false }
         try projector.store.takeBack(to: mark.changes)
         projector.state.takeBack(to: mark.mark)

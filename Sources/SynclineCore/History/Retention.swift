@@ -40,7 +40,7 @@ extension Retention: CustomStringConvertible {
 extension StateReader {
     /// The retention in the store's settings. A branch keeps everything: its first state is what landing compares with.
     package var retention: Retention {
-        get throws(StateError) {
+        get throws(SyncError) {
             if try branchPoint != nil { return .everything }
             guard case .string(let text)? = try setting(SettingName.retention) else { return .everything }
             return Retention(text) ?? .everything
@@ -49,9 +49,9 @@ extension StateReader {
 
     /// The first event that has a change in the outbox.
     package var oldestPending: UInt64? {
-        get throws(StateError) {
+        get throws(SyncError) {
             var oldest: UInt64?
-            try forEachChange { position, _ throws(StateError) in
+            try forEachChange { position, _ throws(SyncError) in
                 oldest = position.event
                 return false
             }

@@ -70,8 +70,8 @@ extension RowDifference {
 extension StateReader {
     /// Returns the rows that differ in another state of any store.
     package func differences(
-        to other: StateReader, _ body: (RowDifference) throws(StateError) -> Void
-    ) throws(StateError) {
+        to other: StateReader, _ body: (RowDifference) throws(SyncError) -> Void
+    ) throws(SyncError) {
         var left = try RowWalk(self)
         var right = try RowWalk(other)
         let types = try other.types
@@ -93,14 +93,14 @@ private struct RowWalk {
     /// The row it is at; nil at the end.
     private(set) var place: (key: [UInt8], name: RowKey, row: Row)?
 
-    init(_ reader: StateReader) throws(StateError) {
+    init(_ reader: StateReader) throws(SyncError) {
         self.reader = reader
-        cursor = try [Keyspace.rows].withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
+        cursor = try [Keyspace.rows].withBytes { start throws(SyncError) in try reader.snapshot.cursor(from: start) }
         try settle()
     }
 
     /// Moves to the next row an app sees.
-    private mutating func settle() throws(StateError) {
+    private mutating func settle() throws(SyncError) {
         place = nil
         while let bytes = cursor.key, let value = cursor.value, bytes.first == Keyspace.rows {
             let entry = try RowEntry(value, reader.shapes)
@@ -115,7 +115,7 @@ private struct RowWalk {
         }
     }
 
-    mutating func advance() throws(StateError) {
+    mutating func advance() throws(SyncError) {
         try cursor.advance()
         try settle()
     }

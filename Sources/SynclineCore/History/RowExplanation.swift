@@ -146,7 +146,7 @@ package struct RowExplanation: Hashable, Sendable {
     ///   - blame: The row's part of the log, up to a moment.
     ///   - plan: The operations that would be pushed at that moment.
     ///   - key: The row's key in the state.
-    package init(_ blame: Blame, plan: [PlannedOperation], key: [UInt8]) throws(StateError) {
+    package init(_ blame: Blame, plan: [PlannedOperation], key: [UInt8]) throws(SyncError) {
         let entry = try blame.entry
         attempt = blame.attempt
         if let origins = blame.fields {

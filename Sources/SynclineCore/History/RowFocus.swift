@@ -43,7 +43,7 @@ extension Projector {
     /// Folds the part of a record that concerns one row; most records have none.
     package func apply(
         _ record: UnsafeRawBufferPointer, number: UInt64, onlyTo row: RowFocus
-    ) throws(StateError) {
+    ) throws(SyncError) {
         var reader = try EventReader(record, shapes)
         if row.mayConcern(record, kind: reader.kind) {
             try apply(try reader.event(), number: number, onlyTo: row)
@@ -52,7 +52,7 @@ extension Projector {
     }
 
     /// Folds the part of an event that concerns one row.
-    package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(StateError) {
+    package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(SyncError) {
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared, .typed, .serverWorked: try apply(event, number: number)

@@ -37,10 +37,10 @@ package struct StateChanges: Sendable {
     /// The types of columns after the changes.
     private(set) var types = TypeCatalog()
 
-    package init(_ projector: Projector, after count: Int = 0, of scope: Scope = .all) throws(StateError) {
+    package init(_ projector: Projector, after count: Int = 0, of scope: Scope = .all) throws(SyncError) {
         let prefix = scope.prefix
         var known: Set<[UInt8]> = []
-        try projector.store.forEachChange(after: count) { key, old throws(StateError) in
+        try projector.store.forEachChange(after: count) { key, old throws(SyncError) in
             let bytes = key.copy
             guard let space = bytes.first, space == Keyspace.rows || space == Keyspace.journal,
                 bytes.starts(with: prefix), known.insert(bytes).inserted
@@ -74,9 +74,9 @@ package struct StateChanges: Sendable {
 
     private mutating func addRow(
         _ key: [UInt8], _ old: StateValue?, _ new: StateValue?, _ projector: Projector
-    ) throws(StateError) {
-        let before = try old.map { old throws(StateError) in try RowEntry(old, projector.shapes) }
-        let after = try new.map { new throws(StateError) in try RowEntry(new, projector.shapes) }
+    ) throws(SyncError) {
+        let before = try old.map { old throws(SyncError) in try RowEntry(old, projector.shapes) }
+        let after = try new.map { new throws(SyncError) in try RowEntry(new, projector.shapes) }
         if before == after { return }
         let row = try RowKey(malformed: key)
         rows.append(
@@ -87,14 +87,14 @@ package struct StateChanges: Sendable {
 
     private mutating func addChange(
         _ key: [UInt8], _ old: StateValue?, _ new: StateValue?, _ projector: Projector
-    ) throws(StateError) {
-        let position = try key.withBytes { key throws(StateError) in try Position(journalKey: key) }
+    ) throws(SyncError) {
+        let position = try key.withBytes { key throws(SyncError) in try Position(journalKey: key) }
         guard position.index != .max, old == nil || new == nil else { return }
         journal.append(
             JournalChange(
                 position: position,
-                before: try old.map { old throws(StateError) in try JournalEntry(old, projector.shapes) },
-                after: try new.map { new throws(StateError) in try JournalEntry(new, projector.shapes) }))
+                before: try old.map { old throws(SyncError) in try JournalEntry(old, projector.shapes) },
+                after: try new.map { new throws(SyncError) in try JournalEntry(new, projector.shapes) }))
     }
 }
 

@@ -55,9 +55,9 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
 
 extension StateReader {
     /// What the first column of an index may have: found by a few searches, which do not look at single values.
-    package func contentOfFirstColumn(_ table: String, _ index: TableIndex) throws(StateError) -> IndexContent {
+    package func contentOfFirstColumn(_ table: String, _ index: TableIndex) throws(SyncError) -> IndexContent {
         let prefix = index.prefix(table)
-        func has(from low: [UInt8], to high: [UInt8]) throws(StateError) -> Bool {
+        func has(from low: [UInt8], to high: [UInt8]) throws(SyncError) -> Bool {
             try snapshot.isAnything(from: prefix + low, before: prefix + high)
         }
         var content: IndexContent = []
@@ -83,12 +83,12 @@ extension StateReader {
     /// - Parameter isNumber: Whether a string looks like a number.
     package func contents(
         _ table: String, _ index: TableIndex, isNumber: (UnsafeRawBufferPointer) -> Bool, while isWanted: () -> Bool
-    ) throws(StateError) -> [IndexContent]? {
+    ) throws(SyncError) -> [IndexContent]? {
         let prefix = index.prefix(table)
         var contents: [IndexContent] = index.columns.map { _ in [] }
         var count = 0
         var isStopped = false
-        try snapshot.forEach(prefix: prefix) { key, _ throws(StateError) in
+        try snapshot.forEach(prefix: prefix) { key, _ throws(SyncError) in
             count += 1
             isStopped = count & 4095 == 0 && !isWanted()
             var place = ByteReader(key, at: prefix.count)
@@ -134,7 +134,7 @@ extension IndexContent {
 
 extension StateSnapshot {
     /// Whether there is a key in a range.
-    fileprivate func isAnything(from start: [UInt8], before end: [UInt8]) throws(StateError) -> Bool {
+    fileprivate func isAnything(from start: [UInt8], before end: [UInt8]) throws(SyncError) -> Bool {
         var isFound = false
         try forEach(from: start) { key, _ in
             isFound = end.withBytes { key.compare($0) < 0 }

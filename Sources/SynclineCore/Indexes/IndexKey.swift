@@ -23,7 +23,7 @@ extension TableIndex {
     }
 
     /// The id of a row, in the form that keys have, at the end of an entry's key. The places begin at `start`.
-    func rowID(in key: Bytes, from start: Int) throws(StateError) -> Bytes {
+    func rowID(in key: Bytes, from start: Int) throws(SyncError) -> Bytes {
         var reader = ByteReader(key, at: start)
         do throws(MalformedBytes) {
             for _ in columns { _ = try reader.skipSortValue() }

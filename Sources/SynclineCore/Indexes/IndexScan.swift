@@ -75,7 +75,7 @@ final class IndexScan {
     }
 
     /// The id of a row, in the form that keys have, at the end of an entry's key.
-    func rowID(in key: Bytes) throws(StateError) -> Bytes {
+    func rowID(in key: Bytes) throws(SyncError) -> Bytes {
         if isPinned, isWhole { return Bytes(rebasing: key[pinnedPrefix.count...]) }
         return try index.rowID(in: key, from: prefixLength)
     }

@@ -51,13 +51,12 @@ package struct LocalTransactionWriter {
         if wanted.kind == .insert, !isContested, try insertNew(wanted.table, wanted.id, wanted.columns) { return true }
         guard let change = try decide(wanted) else { return false }
         event.append(change: change)
-        do throws(StateError) {
+        do throws(SyncError) {
             let position = Position(event: number, index: UInt32(count))
             if try projector.local.apply(change, at: position, isGrouped: isGrouped) { made += 1 }
         } catch {
-            let failure = SyncError(error)
-            self.failure = failure
-            throw failure
+            failure = error
+            throw error
         }
         count += 1
         return true
@@ -68,16 +67,12 @@ package struct LocalTransactionWriter {
         self.id.removeAll()
         self.id.append(textValue: id)
         let position = Position(event: number, index: UInt32(count))
-        do throws(StateError) {
-            let isMade = try self.id.withView { id throws(StateError) in
-                try columns.withView { row throws(StateError) in
-                    try projector.local.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
-                }
+        let isMade = try self.id.withView { id throws(SyncError) in
+            try columns.withView { row throws(SyncError) in
+                try projector.local.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
             }
-            guard isMade else { return false }
-        } catch {
-            throw SyncError(error)
         }
+        guard isMade else { return false }
         self.id.withView { event.append(insertInto: table, $0, columns) }
         count += 1
         made += 1
@@ -99,12 +94,7 @@ package struct LocalTransactionWriter {
             try item.checkWideNumbers(over: entry(table, id)?.visible, projector.state.types[table])
         }
         try change(kind, table, id, item.columns)
-        let found: StoredRow?
-        do throws(StateError) {
-            found = try projector.reader(of: projector.store.snapshot).row(table, id)
-        } catch {
-            throw SyncError(error)
-        }
+        let found = try projector.reader(of: projector.store.snapshot).row(table, id)
         return found ?? StoredRow(id: id, columns: .empty)
     }
 
@@ -120,11 +110,7 @@ package struct LocalTransactionWriter {
     }
 
     private func entry(_ table: String, _ id: String) throws(SyncError) -> RowEntry? {
-        do throws(StateError) {
-            return try projector.state.entry(projector.state.rowKey(table, id)).entry
-        } catch {
-            throw SyncError(error)
-        }
+        return try projector.state.entry(projector.state.rowKey(table, id)).entry
     }
 
     /// Refuses the whole event, whatever follows.

@@ -5,13 +5,13 @@ import SynclineGround
 
 extension Masking {
     /// Returns the state with everything masked, in a store of its own.
-    package func mask(_ projector: Projector) throws(StateError) -> Projector {
+    package func mask(_ projector: Projector) throws(SyncError) -> Projector {
         let masked = StateStore()
         let numbers = projector.shapes.all.enumerated().map { number, shape in (mask(shape), number) }
         let shapes = MaskedShapes(numbers: Dictionary(numbers) { $1 })
         let comparison = projector.state.ids
         var count = 0
-        try projector.store.snapshot.forEach(from: []) { key, value throws(StateError) in
+        try projector.store.snapshot.forEach(from: []) { key, value throws(SyncError) in
             let entry: (key: [UInt8], value: [UInt8])?
             do throws(MalformedBytes) {
                 entry = try self.entry(key, value, projector.shapes, shapes, comparison)
@@ -124,7 +124,7 @@ extension Masking {
             name = SettingName.types + mask(table: table)
             value = masked.value ?? .null
         } else if name == SettingName.schema {
-            do throws(StateError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
+            do throws(SyncError) { value = mask(try Declaration(value)).value } catch { throw MalformedBytes() }
         } else {
             value = mask(value, setting: name)
             name = mask(setting: name)

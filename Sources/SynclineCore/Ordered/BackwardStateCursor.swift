@@ -12,18 +12,18 @@ struct BackwardStateCursor {
     private(set) var value: Bytes?
 
     /// Begins at the last entry before a key.
-    init(_ snapshot: StateSnapshot, before end: Bytes) throws(StateError) {
+    init(_ snapshot: StateSnapshot, before end: Bytes) throws(SyncError) {
         layers = try BackwardStateCursor.layers(of: snapshot, before: end)
         try settle()
     }
 
-    mutating func advance() throws(StateError) {
+    mutating func advance() throws(SyncError) {
         try current?.advance()
         try settle()
     }
 
     /// Finds the largest key that was not removed.
-    private mutating func settle() throws(StateError) {
+    private mutating func settle() throws(SyncError) {
         while let largest = try BackwardStateCursor.largest(layers) {
             (current, key, value) = (largest, largest.key, largest.value)
             if value != nil { return }
@@ -32,7 +32,7 @@ struct BackwardStateCursor {
         (current, key, value) = (nil, nil, nil)
     }
 
-    fileprivate static func layers(of snapshot: StateSnapshot, before end: Bytes) throws(StateError) -> [LayerCursor] {
+    fileprivate static func layers(of snapshot: StateSnapshot, before end: Bytes) throws(SyncError) -> [LayerCursor] {
         let (layers, commit) = (snapshot.layers, snapshot.commit)
         var all: [LayerCursor] = []
         if !layers.active.isEmpty { all.append(MemoryTable.BackwardCursor(layers.active, at: commit, before: end)) }
@@ -46,7 +46,7 @@ struct BackwardStateCursor {
     }
 
     /// Returns the layer with the largest key. Layers that have an older value of the same key move past it.
-    static func largest(_ layers: [LayerCursor]) throws(StateError) -> LayerCursor? {
+    static func largest(_ layers: [LayerCursor]) throws(SyncError) -> LayerCursor? {
         var found: LayerCursor?
         for layer in layers {
             guard let key = layer.key else { continue }
@@ -64,9 +64,9 @@ struct BackwardStateCursor {
 extension StateSnapshot {
     /// Calls `body` with every entry from the last one before `end` back to `start`, until it returns false.
     func forEachBackward(
-        from start: [UInt8], before end: [UInt8], _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) {
-        let layers = try end.withBytes { end throws(StateError) in
+        from start: [UInt8], before end: [UInt8], _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        let layers = try end.withBytes { end throws(SyncError) in
             try BackwardStateCursor.layers(of: self, before: end)
         }
         while let largest = try BackwardStateCursor.largest(layers), let key = largest.key {

@@ -26,9 +26,9 @@ extension StateSnapshot {
     /// - Parameter areKnown: Whether the keys are known to have values, as those of an index are. Then the filter of the
     ///   oldest run is not asked.
     func forEachValue(
-        of keys: [Bytes], areKnown: Bool, _ body: (Int, StateValue) throws(StateError) -> Void
-    ) throws(StateError) {
-        try withUnsafeTemporaryAllocation(of: KeyLookup.self, capacity: keys.count) { lookups throws(StateError) in
+        of keys: [Bytes], areKnown: Bool, _ body: (Int, StateValue) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        try withUnsafeTemporaryAllocation(of: KeyLookup.self, capacity: keys.count) { lookups throws(SyncError) in
             for (index, key) in keys.enumerated() { lookups.initializeElement(at: index, to: KeyLookup(key)) }
             defer { lookups.deinitialize() }
             prepare(lookups, areKnown)
@@ -54,7 +54,7 @@ extension StateSnapshot {
         }
     }
 
-    private func value(_ lookup: inout KeyLookup) throws(StateError) -> StateValue? {
+    private func value(_ lookup: inout KeyLookup) throws(SyncError) -> StateValue? {
         if let recent = layers.recentValue(lookup.key, hash: lookup.hash, at: commit) { return recent }
         guard lookup.run < layers.runs.count else { return nil }
         let run = layers.runs[lookup.run]

@@ -21,7 +21,7 @@ extension Run {
         @exclusivity(unchecked) private var keys = ByteWriter(capacity: 1 << 10)
 
         /// Nil for a run without entries.
-        init?(_ run: Run, before key: Bytes) throws(StateError) {
+        init?(_ run: Run, before key: Bytes) throws(SyncError) {
             guard !run.isEmpty else { return nil }
             self.run = run
             place = run.place(of: key)
@@ -32,12 +32,12 @@ extension Run {
             try settle()
         }
 
-        override func advance() throws(StateError) {
+        override func advance() throws(SyncError) {
             entries.removeLast()
             try settle()
         }
 
-        private func settle() throws(StateError) {
+        private func settle() throws(SyncError) {
             while entries.isEmpty {
                 if part == 0 {
                     guard place > 0 else { return end() }
@@ -54,7 +54,7 @@ extension Run {
         }
 
         /// Finds the entries of the part, only those before a key if there is one.
-        private func enter(before limit: Bytes?) throws(StateError) {
+        private func enter(before limit: Bytes?) throws(SyncError) {
             entries.removeAll(keepingCapacity: true)
             keys.removeAll()
             do throws(MalformedBytes) {

@@ -6,15 +6,15 @@ package import SynclineGround
 /// Reads the blocks of a run.
 package protocol BlockSource: Sendable {
     /// Returns a block. `length` is how much of the file the block takes, if that is known.
-    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock
+    func block(at address: UInt64, length: Int?) throws(SyncError) -> RunBlock
 
     /// Returns the block at the first of some addresses that grow, and those that follow it in the same piece of the
     /// file. `length` is how much of the file they take, if that is known.
-    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock]
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(SyncError) -> [RunBlock]
 }
 
 extension BlockSource {
-    package func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+    package func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(SyncError) -> [RunBlock] {
         guard let first = addresses.first else { return [] }
         return [try block(at: first, length: addresses.count == 1 ? length : nil)]
     }
@@ -61,7 +61,7 @@ package final class Run: Sendable {
 
     package init(
         _ root: RunRoot, _ source: any BlockSource, file: UInt64, _ cache: BlockCache = BlockCache()
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.root = root
         self.file = file
         self.source = source
@@ -72,7 +72,7 @@ package final class Run: Sendable {
             for address in root.indexBlocks { try index.add(try source.block(at: address, length: nil)) }
             self.index = index
             filter = try KeyFilter(decoding: try root.filterBlocks.map { try source.block(at: $0, length: nil) })
-        } catch let error as StateError {
+        } catch let error as SyncError {
             throw error
         } catch {
             throw .malformed("a run's index")
@@ -111,7 +111,7 @@ package final class Run: Sendable {
     }
 
     /// Reads a block of a scan from larger keys to smaller ones. It is cached if no other has to go for it.
-    func block(_ place: Int) throws(StateError) -> RunBlock {
+    func block(_ place: Int) throws(SyncError) -> RunBlock {
         if let known = cache.block(at: cachePlace(place)) { return known }
         let block = try read(place)
         cache.keepIfRoom(block, at: cachePlace(place))
@@ -134,7 +134,7 @@ package final class Run: Sendable {
         init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
 
         /// Returns a block, which is cached if no other has to go for it.
-        mutating func block(_ place: Int, of run: Run) throws(StateError) -> RunBlock {
+        mutating func block(_ place: Int, of run: Run) throws(SyncError) -> RunBlock {
             if let known = run.cache.block(at: run.cachePlace(place)) {
                 run.cache.prefetch(run.cachePlace(place + 1), lines: Scan.linesAhead)
                 return known
@@ -154,19 +154,19 @@ package final class Run: Sendable {
     }
 
     /// Returns a block to search for a key.
-    func searchable(_ place: Int) throws(StateError) -> RunBlock {
+    func searchable(_ place: Int) throws(SyncError) -> RunBlock {
         if let known = cached(place) { return known }
         let block = try read(place)
         cache.keep(block, at: cachePlace(place))
         return block
     }
 
-    private func read(_ place: Int) throws(StateError) -> RunBlock {
+    private func read(_ place: Int) throws(SyncError) -> RunBlock {
         try source.block(at: index.addresses[place], length: distance(place, place + 1, lessThan: 1 << 21))
     }
 
     /// Reads a block and some that follow it, up to a number of blocks, at once.
-    private func read(from place: Int, _ count: Int) throws(StateError) -> [RunBlock] {
+    private func read(from place: Int, _ count: Int) throws(SyncError) -> [RunBlock] {
         guard count > 1 else { return [try read(place)] }
         let limit: UInt64 = 1 << 18
         var end = place + 1
@@ -183,13 +183,13 @@ package final class Run: Sendable {
     }
 
     /// Looks up a key in the run.
-    func find(_ key: Bytes) throws(StateError) -> (finding: MemoryTable.Finding, block: RunBlock) {
+    func find(_ key: Bytes) throws(SyncError) -> (finding: MemoryTable.Finding, block: RunBlock) {
         let block = try searchable(index.place(of: key))
         return (try find(key, in: block), block)
     }
 
     /// Looks up a key in one of the run's blocks.
-    func find(_ key: Bytes, in block: RunBlock) throws(StateError) -> MemoryTable.Finding {
+    func find(_ key: Bytes, in block: RunBlock) throws(SyncError) -> MemoryTable.Finding {
         do throws(MalformedBytes) { return try block.find(key) } catch { throw .malformed("a run's block") }
     }
 
@@ -200,7 +200,7 @@ package final class Run: Sendable {
         @exclusivity(unchecked) private var inner: RunBlock.Cursor
 
         /// Nil for a run without entries.
-        init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(StateError) {
+        init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(SyncError) {
             guard !run.index.addresses.isEmpty else { return nil }
             self.run = run
             scan = Scan(keepsBlocks: keepsBlocks)
@@ -215,12 +215,12 @@ package final class Run: Sendable {
             try settle()
         }
 
-        override func advance() throws(StateError) {
+        override func advance() throws(SyncError) {
             do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
             if inner.isValid { show(inner.key, inner.value) } else { try settle() }
         }
 
-        override func pass(before limit: Bytes) throws(StateError) -> Int {
+        override func pass(before limit: Bytes) throws(SyncError) -> Int {
             var count = 0
             // A block is passed as a whole if the next one begins before the limit, or at it.
             while inner.isValid, run.index.begins(place + 1, notAfter: limit) {
@@ -231,8 +231,8 @@ package final class Run: Sendable {
         }
 
         override func visit(
-            before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-        ) throws(StateError) -> Bool {
+            before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+        ) throws(SyncError) -> Bool {
             while inner.isValid {
                 guard try inner.visit(before: limit, body) else { return false }
                 // At the limit, or at the end of a block.
@@ -245,7 +245,7 @@ package final class Run: Sendable {
             return true
         }
 
-        private func settle() throws(StateError) {
+        private func settle() throws(SyncError) {
             while !inner.isValid {
                 place += 1
                 guard place < run.index.addresses.count else { return end() }

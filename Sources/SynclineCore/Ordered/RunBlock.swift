@@ -356,8 +356,8 @@ package final class RunBlock: @unchecked Sendable {
         /// Calls `body` with the entries before a limit, if there is one, except for those of removed keys, until it returns
         /// false. Returns false if it did.
         mutating func visit(
-            before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-        ) throws(StateError) -> Bool {
+            before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+        ) throws(SyncError) -> Bool {
             guard isValid else { return true }
             if let limit, key.compare(limit) >= 0 { return true }
             if let value, try !body(key, value) { return false }

@@ -15,12 +15,12 @@ package struct RunWriter: ~Copyable {
     private static let pieceSize = 1 << 16
 
     /// Stores a block and returns its address.
-    package typealias Sink = (UnsafeRawBufferPointer) throws(StateError) -> UInt64
+    package typealias Sink = (UnsafeRawBufferPointer) throws(SyncError) -> UInt64
 
     /// Writes all entries of a cursor. Throws at the end if their digest is not `expected`.
     package static func write(
         _ cursor: consuming StateCursor, expecting expected: Digest? = nil, _ sink: Sink
-    ) throws(StateError) -> RunRoot {
+    ) throws(SyncError) -> RunRoot {
         var writer = RunWriter()
         if expected != nil { writer.digest = Digest() }
         var cursor = cursor
@@ -36,7 +36,7 @@ package struct RunWriter: ~Copyable {
 
     private mutating func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ sink: Sink
-    ) throws(StateError) {
+    ) throws(SyncError) {
         if block.isFull(before: key, value) { try closeBlock(sink) }
         block.append(key, value)
         if KeyFilter.covers(key) { hashes.append(hash64(key)) }
@@ -46,7 +46,7 @@ package struct RunWriter: ~Copyable {
         if block.isFull { try closeBlock(sink) }
     }
 
-    private mutating func closeBlock(_ sink: Sink) throws(StateError) {
+    private mutating func closeBlock(_ sink: Sink) throws(SyncError) {
         guard block.count > 0 else { return }
         let address = try block.withBlock(sink)
         index.append(counted: block.firstKey)
@@ -55,13 +55,13 @@ package struct RunWriter: ~Copyable {
         if index.count >= RunWriter.pieceSize { try closeIndex(sink) }
     }
 
-    private mutating func closeIndex(_ sink: Sink) throws(StateError) {
+    private mutating func closeIndex(_ sink: Sink) throws(SyncError) {
         guard index.count > 0 else { return }
         root.indexBlocks.append(try index.bytes.withBytes(sink))
         index.removeAll()
     }
 
-    private mutating func finish(_ sink: Sink) throws(StateError) -> RunRoot {
+    private mutating func finish(_ sink: Sink) throws(SyncError) -> RunRoot {
         try closeBlock(sink)
         try closeIndex(sink)
         let filter = KeyFilter(hashes: hashes)

@@ -13,10 +13,10 @@ class LayerCursor {
     init() {}
 
     /// Moves to the next key in its direction.
-    func advance() throws(StateError) { preconditionFailure("a layer knows how to advance") }
+    func advance() throws(SyncError) { preconditionFailure("a layer knows how to advance") }
 
     /// Moves to the first key that is not before another. Returns how many of the keys passed have a value.
-    func pass(before limit: Bytes) throws(StateError) -> Int {
+    func pass(before limit: Bytes) throws(SyncError) -> Int {
         var count = 0
         while let key, key.compare(limit) < 0 {
             if value != nil { count += 1 }
@@ -28,8 +28,8 @@ class LayerCursor {
     /// Calls `body` with each key before a limit, if there is one, and its value, unless the key was removed, until it
     /// returns false. Returns false if it did. Otherwise the first key that is not before the limit is the current one.
     func visit(
-        before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) -> Bool {
+        before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) -> Bool {
         while let key {
             if let limit, key.compare(limit) >= 0 { break }
             if let value, try !body(key, value) { return false }
@@ -74,7 +74,7 @@ package struct StateCursor {
     init(
         _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false,
         keepsBlocks: Bool = true
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.showsRemoved = showsRemoved
         places.reserveCapacity(2 + snapshot.layers.runs.count)
         add(snapshot.layers.active, at: snapshot.commit, from: key, age: 0)
@@ -92,17 +92,17 @@ package struct StateCursor {
         places.append(Place(layer: MemoryTable.Cursor(table, at: commit, from: key), age: age))
     }
 
-    package mutating func advance() throws(StateError) {
+    package mutating func advance() throws(SyncError) {
         guard let current else { return }
         repeat {
-            try current.borrowed { layer throws(StateError) in try layer.advance() }
+            try current.borrowed { layer throws(SyncError) in try layer.advance() }
             guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
         } while value == nil && !showsRemoved
     }
 
     /// Moves to the first key that is not before another. Returns the number of keys passed.
-    mutating func pass(before end: Bytes) throws(StateError) -> Int {
+    mutating func pass(before end: Bytes) throws(SyncError) -> Int {
         var count = 0
         while let current, let key, key.compare(end) < 0 {
             let limit = rival.map { $0.compare(end) < 0 ? $0 : end } ?? end
@@ -115,8 +115,8 @@ package struct StateCursor {
     /// Calls `body` with each key before a limit, if there is one, and its value, until it returns false. The cursor can't
     /// be used afterwards.
     mutating func visit(
-        before limit: Bytes?, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) {
+        before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         while let current, let key {
             var end = limit
             if let limit {
@@ -125,26 +125,26 @@ package struct StateCursor {
             } else {
                 end = rival
             }
-            let goesOn = try current.borrowed { layer throws(StateError) in try layer.visit(before: end, body) }
+            let goesOn = try current.borrowed { layer throws(SyncError) in try layer.visit(before: end, body) }
             guard goesOn else { return }
             try settle()
         }
     }
 
     /// Finds the smallest key after the current layer has moved, and skips removed ones.
-    private mutating func settle() throws(StateError) {
+    private mutating func settle() throws(SyncError) {
         repeat {
             try sort(from: 0)
             current = places.isEmpty ? nil : .passUnretained(places[0].layer)
             rival = places.count > 1 ? places[1].key : nil
             guard let current, value == nil, !showsRemoved else { return }
-            try current.borrowed { layer throws(StateError) in try layer.advance() }
+            try current.borrowed { layer throws(SyncError) in try layer.advance() }
         } while true
     }
 
     /// Moves a layer to its place among those after it, which are sorted. One at its end is removed.
-    private mutating func sort(from start: Int) throws(StateError) {
-        let end = try places.withUnsafeMutableBufferPointer { places throws(StateError) -> Int? in
+    private mutating func sort(from start: Int) throws(SyncError) {
+        let end = try places.withUnsafeMutableBufferPointer { places throws(SyncError) -> Int? in
             var index = start
             while index < places.count, let key = places[index].layer.key {
                 places[index].key = key

@@ -32,7 +32,7 @@ package struct StateLayers: Sendable {
 
 extension StateLayers {
     /// Returns a key's value as of a commit.
-    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(StateError) -> StateValue? {
+    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(SyncError) -> StateValue? {
         if let recent = recentValue(key, hash: hash, at: commit) { return recent }
         return try value(key, hash: hash, inRunsFrom: 0)
     }
@@ -56,7 +56,7 @@ extension StateLayers {
     }
 
     /// Returns a key's value in the runs, without some of the newest.
-    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, inRunsFrom first: Int) throws(StateError) -> StateValue? {
+    func value(_ key: UnsafeRawBufferPointer, hash: UInt64, inRunsFrom first: Int) throws(SyncError) -> StateValue? {
         for run in runs[first...] where run.mayContain(key, hash: hash) {
             let (finding, block) = try run.find(key)
             switch finding {
@@ -102,28 +102,28 @@ package final class StateSnapshot: Sendable {
         self.commit = commit
     }
 
-    package func value(_ key: UnsafeRawBufferPointer) throws(StateError) -> StateValue? {
+    package func value(_ key: UnsafeRawBufferPointer) throws(SyncError) -> StateValue? {
         try layers.value(key, hash: hash64(key), at: commit)
     }
 
     /// Returns a cursor over the keys from one on.
-    package func cursor(from key: UnsafeRawBufferPointer) throws(StateError) -> StateCursor {
+    package func cursor(from key: UnsafeRawBufferPointer) throws(SyncError) -> StateCursor {
         try StateCursor(self, from: key)
     }
 }
 
 extension StateSnapshot {
     /// Returns the number of keys from one to another, without the latter.
-    func count(from start: [UInt8], before end: [UInt8]) throws(StateError) -> Int {
-        var place = try start.withBytes { start throws(StateError) -> StateCursor in try cursor(from: start) }
-        return try end.withBytes { end throws(StateError) -> Int in try place.pass(before: end) }
+    func count(from start: [UInt8], before end: [UInt8]) throws(SyncError) -> Int {
+        var place = try start.withBytes { start throws(SyncError) -> StateCursor in try cursor(from: start) }
+        return try end.withBytes { end throws(SyncError) -> Int in try place.pass(before: end) }
     }
 
     /// Computes the digest from all entries. It detects a run whose content is not what was folded, which the digest
     /// updated with every change can't detect.
-    package func summed() throws(StateError) -> Digest {
+    package func summed() throws(SyncError) -> Digest {
         var digest = Digest()
-        try forEach(from: []) { key, value throws(StateError) in
+        try forEach(from: []) { key, value throws(SyncError) in
             digest.add(key, value)
             return true
         }

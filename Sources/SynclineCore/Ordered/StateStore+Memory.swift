@@ -16,9 +16,9 @@ private final class MemoryBlocks: BlockSource {
         }
     }
 
-    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
+    func block(at address: UInt64, length: Int?) throws(SyncError) -> RunBlock {
         guard let block = blocks.withLock({ $0.indices.contains(Int(address)) ? $0[Int(address)] : nil }) else {
-            throw .failed(SyncError(.internalError, "a block of the state is not in memory"))
+            throw SyncError(.internalError, "a block of the state is not in memory")
         }
         return block
     }
@@ -26,7 +26,7 @@ private final class MemoryBlocks: BlockSource {
 
 extension StateStore {
     /// Writes recent changes as a run in memory once they take more than `limit` bytes.
-    package func settle(above limit: Int) throws(StateError) {
+    package func settle(above limit: Int) throws(SyncError) {
         guard layers.memorySize > limit else { return }
         rotate()
         let merged = layers.runsToMerge()

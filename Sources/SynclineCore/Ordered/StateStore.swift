@@ -21,7 +21,7 @@ package final class StateStore {
     /// Everything up to now, including the current commit.
     package var snapshot: StateSnapshot { StateSnapshot(layers, commit: commit) }
 
-    package func value(_ key: UnsafeRawBufferPointer) throws(StateError) -> StateValue? {
+    package func value(_ key: UnsafeRawBufferPointer) throws(SyncError) -> StateValue? {
         try layers.value(key, hash: hash64(key), at: commit)
     }
 
@@ -58,12 +58,12 @@ package final class StateStore {
     package var changeCount: Int { changes?.count ?? 0 }
 
     /// Undoes the changes after the first `count`.
-    package func takeBack(to count: Int) throws(StateError) {
+    package func takeBack(to count: Int) throws(SyncError) {
         guard var kept = changes else { return }
         changes = nil
         while kept.count > count {
             let (key, old) = kept.removeLast()
-            try key.withBytes { key throws(StateError) in
+            try key.withBytes { key throws(SyncError) in
                 if let new = try value(key) { new.withBytes { digest.remove(key, $0) } }
                 guard let old else {
                     layers.active.put(key, nil, hash: hash64(key), commit: commit)
@@ -80,8 +80,8 @@ package final class StateStore {
 
     /// Visits the changes after the first `count`, oldest first, with the key and its previous value.
     package func forEachChange(
-        after count: Int = 0, _ body: (StateValue, StateValue?) throws(StateError) -> Void
-    ) throws(StateError) {
+        after count: Int = 0, _ body: (StateValue, StateValue?) throws(SyncError) -> Void
+    ) throws(SyncError) {
         guard let kept = changes else { return }
         for change in kept.dropFirst(count) { try body(change.key, change.old) }
     }
@@ -140,7 +140,7 @@ extension StateLayers {
 
     /// Returns a cursor over the table set aside merged with the newest runs. Includes removals if older runs
     /// remain.
-    package func cursorOverRuns(_ count: Int) throws(StateError) -> StateCursor {
+    package func cursorOverRuns(_ count: Int) throws(SyncError) -> StateCursor {
         let merged = StateLayers(active: full ?? MemoryTable(), runs: Array(runs.prefix(count)), cache: cache)
         let snapshot = StateSnapshot(merged, commit: .max)
         return try StateCursor(

@@ -22,7 +22,7 @@ public enum ForeseenConflict: String, Hashable, Sendable {
 
 extension StateReader {
     /// The conflict that an operation will meet; nil if none is known or if the operation already awaits a decision.
-    package func foreseenConflict(of operation: PlannedOperation) throws(StateError) -> ForeseenConflict? {
+    package func foreseenConflict(of operation: PlannedOperation) throws(SyncError) -> ForeseenConflict? {
         guard operation.state != .conflict, operation.state != .parked,
             let entry = try entry(key: operation.rowKey), let pending = entry.pending
         else { return nil }

@@ -23,14 +23,14 @@ package enum Hold {
 
 extension StateReader {
     /// Whether a row is held, by its key.
-    package func isHeld(_ key: [UInt8]) throws(StateError) -> Bool {
+    package func isHeld(_ key: [UInt8]) throws(SyncError) -> Bool {
         try setting(Hold.setting(RowKey(malformed: key))) != nil
     }
 
     /// The rows that are held, by table and id.
-    package func heldRows() throws(StateError) -> [RowKey] {
+    package func heldRows() throws(SyncError) -> [RowKey] {
         var rows: [RowKey] = []
-        try snapshot.forEach(prefix: Hold.key) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: Hold.key) { key, value throws(SyncError) in
             // A setting of the app may have the same prefix.
             guard var row = Hold.row(String(decoding: key.dropFirst(), as: UTF8.self)) else { return true }
             var reader = ByteReader(value)
@@ -42,7 +42,7 @@ extension StateReader {
     }
 
     /// The keys of the rows that are held.
-    package func heldKeys() throws(StateError) -> Set<[UInt8]> {
+    package func heldKeys() throws(SyncError) -> Set<[UInt8]> {
         let ids = try idComparison
         return Set(try heldRows().map { RowKey.bytes($0.table, $0.id, ids) })
     }

@@ -25,12 +25,12 @@ struct PlannedInserts {
 
 extension StateReader {
     /// The place of a row's operation that was not sent, without a plan of the whole outbox.
-    func place(of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]) throws(StateError)
+    func place(of operation: PendingRow.Operation, in pending: PendingRow, _ key: [UInt8]) throws(SyncError)
         -> Position
     {
         guard operation.kind == .update, pending.last > operation.first else { return operation.first }
         var place = operation.first
-        try forEachChange(from: operation.first.event) { position, change throws(StateError) in
+        try forEachChange(from: operation.first.event) { position, change throws(SyncError) in
             guard position < pending.last else { return false }
             guard position > operation.first, change.kind == .insert, !change.replaces, change.rowKey != key else {
                 return true

@@ -19,17 +19,17 @@ package struct PushCounts: Hashable, Sendable {
     package init() {}
 
     /// Counts the operations of all tables.
-    package init(_ reader: StateReader) throws(StateError) {
-        try PushPlan.walk(reader) { operation, _ throws(StateError) in
+    package init(_ reader: StateReader) throws(SyncError) {
+        try PushPlan.walk(reader) { operation, _ throws(SyncError) in
             add(operation)
             return true
         }
     }
 
     /// Counts the operations of each table.
-    package static func byTable(_ reader: StateReader) throws(StateError) -> [ExactString: PushCounts] {
+    package static func byTable(_ reader: StateReader) throws(SyncError) -> [ExactString: PushCounts] {
         var counts: [ExactString: PushCounts] = [:]
-        try PushPlan.walk(reader) { operation, _ throws(StateError) in
+        try PushPlan.walk(reader) { operation, _ throws(SyncError) in
             counts[ExactString(operation.table), default: PushCounts()].add(operation)
             return true
         }

@@ -74,9 +74,9 @@ package struct PushPlan {
     /// Rows whose changes cancel each other out.
     package private(set) var voids: [(rowKey: [UInt8], through: Position)] = []
 
-    package init(_ reader: StateReader) throws(StateError) {
+    package init(_ reader: StateReader) throws(SyncError) {
         var (operations, voids): ([PlannedOperation], [(rowKey: [UInt8], through: Position)]) = ([], [])
-        try PushPlan.forEachOperation(reader) { operation throws(StateError) in
+        try PushPlan.forEachOperation(reader) { operation throws(SyncError) in
             operations.append(operation)
             return true
         } void: {
@@ -92,14 +92,14 @@ package struct PushPlan {
     /// Calls `body` with each operation, in order, until it returns false. Only those are kept in memory that come later
     /// than the first change of their row.
     package static func forEachOperation(
-        _ reader: StateReader, _ body: (PlannedOperation) throws(StateError) -> Bool,
+        _ reader: StateReader, _ body: (PlannedOperation) throws(SyncError) -> Bool,
         void: ([UInt8], Position) -> Void = { _, _ in }
-    ) throws(StateError) {
+    ) throws(SyncError) {
         // They are read only if an update may have to move.
         var inserts: PlannedInserts?
         var late = LateOperations()
         var goesOn = true
-        try walk(reader) { found, place throws(StateError) in
+        try walk(reader) { found, place throws(SyncError) in
             while goesOn, let next = late.takeFirst(before: place) { goesOn = try body(next) }
             guard goesOn else { return false }
             var operation = found
@@ -123,7 +123,7 @@ package struct PushPlan {
     /// The same with a body that throws any error.
     package static func forEach(_ reader: StateReader, _ body: (PlannedOperation) throws -> Void) throws {
         var failure: (any Error)?
-        try forEachOperation(reader) { operation throws(StateError) in
+        try forEachOperation(reader) { operation throws(SyncError) in
             do { try body(operation) } catch { failure = error }
             return failure == nil
         }
@@ -132,13 +132,13 @@ package struct PushPlan {
 
     /// Calls `body` with the operations of each row, by the rows' first changes, and with the place of that change.
     static func walk(
-        _ reader: StateReader, _ body: (PlannedOperation, Position) throws(StateError) -> Bool,
+        _ reader: StateReader, _ body: (PlannedOperation, Position) throws(SyncError) -> Bool,
         void: ([UInt8], Position) -> Void = { _, _ in }
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let spellsIDs = reader.spellsIDs
         let held = try reader.heldKeys()
         func state(_ key: [UInt8]) -> PlannedOperation.State { held.contains(key) ? .held : .pending }
-        try reader.forEachChange { position, change throws(StateError) in
+        try reader.forEachChange { position, change throws(SyncError) in
             // A row's operations are found with its first change.
             guard change.previous == nil else { return true }
             guard change.content == nil, !change.isFrozen else {
@@ -202,7 +202,7 @@ package struct PushPlan {
     /// a delete.
     package static func fields(
         of operation: PlannedOperation, _ reader: StateReader
-    ) throws(StateError) -> [String] {
+    ) throws(SyncError) -> [String] {
         guard operation.kind != .delete, let pending = try reader.entry(key: operation.rowKey)?.pending else {
             return []
         }
@@ -212,7 +212,7 @@ package struct PushPlan {
     /// The columns that an operation sets.
     package static func columns(
         of operation: PlannedOperation, _ pending: PendingRow, _ reader: StateReader
-    ) throws(StateError) -> Row {
+    ) throws(SyncError) -> Row {
         guard let frozen = pending.frozen else { return pending.overlay }
         if operation.isFrozen { return frozen.columns }
         // Changes that follow a sent operation cover it in the row: their own columns are in the journal.
@@ -237,9 +237,9 @@ package struct PushPlan {
 
 extension PlannedInserts {
     /// Those of the outbox.
-    fileprivate init(_ reader: StateReader) throws(StateError) {
+    fileprivate init(_ reader: StateReader) throws(SyncError) {
         var positions: [Position] = []
-        try PushPlan.walk(reader) { operation, _ throws(StateError) in
+        try PushPlan.walk(reader) { operation, _ throws(SyncError) in
             if operation.kind == .insert { positions.append(operation.position) }
             return true
         }

@@ -2,7 +2,7 @@
 // replaced by a resolution, and each the last of its row.
 
 package enum UndoSearch {
-    package static func newest(_ reader: StateReader, through last: UInt64) throws(StateError) -> UInt64? {
+    package static func newest(_ reader: StateReader, through last: UInt64) throws(SyncError) -> UInt64? {
         // A branch undoes its own changes, not those it began with: landing would take an undo for a change.
         let first = try reader.branchPoint.map { $0.event + 1 } ?? 0
         var end = last + 1
@@ -11,7 +11,7 @@ package enum UndoSearch {
         while end > first {
             let start = max(first, end > span ? end - span : 0)
             var events: [(event: UInt64, count: Int, isGrouped: Bool)] = []
-            try reader.forEachChange(from: start) { position, change throws(StateError) in
+            try reader.forEachChange(from: start) { position, change throws(SyncError) in
                 if position.event >= end { return false }
                 if events.last?.event == position.event {
                     events[events.count - 1].count += 1
@@ -31,9 +31,9 @@ package enum UndoSearch {
     }
 
     /// Whether all changes of an event can be undone. They may be a million, so none is kept.
-    private static func qualifies(_ event: UInt64, _ reader: StateReader) throws(StateError) -> Bool {
+    private static func qualifies(_ event: UInt64, _ reader: StateReader) throws(SyncError) -> Bool {
         var qualifies = true
-        try reader.forEachChange(from: event) { position, change throws(StateError) in
+        try reader.forEachChange(from: event) { position, change throws(SyncError) in
             if position.event > event { return false }
             qualifies = !change.isFrozen && !change.isResolution
             if qualifies {

@@ -32,7 +32,7 @@ struct ColumnSelection {
     }
 
     /// Returns the columns of a row.
-    mutating func row(_ sight: EncodedRowView) throws(StateError) -> Row {
+    mutating func row(_ sight: EncodedRowView) throws(SyncError) -> Row {
         // The entries of an index often have these columns and no others.
         if let shape, lacking.isEmpty, let row = sight.row(ofOnly: shape) { return row }
         var bytes: [UInt8] = []
@@ -61,7 +61,7 @@ struct ColumnSelection {
     }
 
     /// The value that bytes begin with.
-    private static func first(of bytes: Bytes) throws(StateError) -> Bytes {
+    private static func first(of bytes: Bytes) throws(SyncError) -> Bytes {
         var reader = ByteReader(bytes)
         do throws(MalformedBytes) { try reader.skipValue() } catch { throw .malformed("a row of the state") }
         return Bytes(rebasing: bytes[..<reader.offset])

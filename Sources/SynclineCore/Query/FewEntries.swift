@@ -49,12 +49,12 @@ struct FewEntries {
 
     /// Calls `body` with each row that there is, in order: its key and its value, and its sort keys if they are known.
     func forEachRow(
-        _ snapshot: StateSnapshot, _ body: (_ key: Bytes, _ value: Bytes, _ sortKeys: Bytes?) throws(StateError) -> Void
-    ) throws(StateError) {
-        try memory.withView { memory throws(StateError) in
+        _ snapshot: StateSnapshot, _ body: (_ key: Bytes, _ value: Bytes, _ sortKeys: Bytes?) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        try memory.withView { memory throws(SyncError) in
             let keys = items.map { $0.key(memory) }
-            try snapshot.forEachValue(of: keys, areKnown: true) { place, stored throws(StateError) in
-                try stored.withBytes { value throws(StateError) in
+            try snapshot.forEachValue(of: keys, areKnown: true) { place, stored throws(SyncError) in
+                try stored.withBytes { value throws(SyncError) in
                     try body(keys[place], value, items[place].sortKeys(memory))
                 }
             }

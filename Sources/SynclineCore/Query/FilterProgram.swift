@@ -26,21 +26,20 @@ final class FilterProgram {
         return parts(of: left) + parts(of: right)
     }
 
-    func matches(_ row: EncodedRowView) throws(StateError) -> Bool {
-        try withUnsafePointer(to: row) { row throws(StateError) in try matches(row) }
+    func matches(_ row: EncodedRowView) throws(SyncError) -> Bool {
+        try withUnsafePointer(to: row) { row throws(SyncError) in try matches(row) }
     }
 
-    func matches(_ row: RowPointer) throws(StateError) -> Bool {
+    func matches(_ row: RowPointer) throws(SyncError) -> Bool {
         let (matches, hasFailed) = borrowedWork.borrowed { work in
             work.beginRow()
             let matches = borrowedSteps.allSatisfy { step in step.borrowed { $0.truth(of: row, work) } == true }
             return (matches, work.failure != nil)
         }
         if !hasFailed { return matches }
-        throw .failed(
-            SyncError(
-                .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text from one row",
-                hint: "Leave out functions that make long strings."))
+        throw SyncError(
+            .invalidQuery, "the filter makes more than \(FilterWork.textLimit >> 20) MiB of text from one row",
+            hint: "Leave out functions that make long strings.")
     }
 
     private static func compile(_ filter: FilterExpression, _ types: TableTypes) -> FilterStep {

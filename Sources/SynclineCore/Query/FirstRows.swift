@@ -49,7 +49,7 @@ struct FirstRows {
 
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
-    mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         if let edge, order.isAfter(edge, row.sight) { return false }
         return try place(row)
     }
@@ -61,7 +61,7 @@ struct FirstRows {
         return addAtPosition(row)
     }
 
-    private mutating func place(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
+    private mutating func place(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         position.removeAll()
         try order.append(row.sight, to: &position)
         return addAtPosition(row)
@@ -138,11 +138,11 @@ struct FirstRows {
 
     /// Calls `body` with what the rows were read from, in order, without the first `skip`.
     mutating func forEach(
-        skipping skip: Int, _ body: (_ key: Bytes, _ value: Bytes) throws(StateError) -> Void
-    ) throws(StateError) {
+        skipping skip: Int, _ body: (_ key: Bytes, _ value: Bytes) throws(SyncError) -> Void
+    ) throws(SyncError) {
         sort()
         let wanted = items.prefix(limit).dropFirst(skip)
-        try memory.withView { memory throws(StateError) in
+        try memory.withView { memory throws(SyncError) in
             for item in wanted { try body(item.key(memory), item.value(memory)) }
         }
     }

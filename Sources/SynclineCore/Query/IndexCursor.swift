@@ -23,7 +23,7 @@ package final class IndexCursor {
     /// - Parameter ranges: In order.
     package init(
         _ reader: StateReader, table: String, _ index: TableIndex, _ ranges: [IndexRange], isBackward: Bool = false
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.reader = reader
         self.index = index
         self.ranges = isBackward ? ranges : ranges.reversed()
@@ -34,7 +34,7 @@ package final class IndexCursor {
     }
 
     /// Moves to the next entry.
-    package func advance() throws(StateError) {
+    package func advance() throws(SyncError) {
         if isBackward { try backward?.advance() } else { try forward?.advance() }
         try settle()
     }
@@ -59,7 +59,7 @@ package final class IndexCursor {
     package var row: EncodedRowView? { id.map { EncodedRowView(formAndID: $0, row: nil) } }
 
     /// What the current entry has of its row, of an index that includes columns. It is valid until the cursor moves.
-    package func includedRow() throws(StateError) -> EncodedRowView? {
+    package func includedRow() throws(SyncError) -> EncodedRowView? {
         guard let id, let value = isBackward ? backward?.value : forward?.value else { return nil }
         var reader = ByteReader(value)
         do throws(MalformedBytes) {
@@ -70,7 +70,7 @@ package final class IndexCursor {
     }
 
     /// Moves to the next part at the end of one.
-    private func settle() throws(StateError) {
+    private func settle() throws(SyncError) {
         while true {
             if let key = isBackward ? backward?.key : forward?.key {
                 let order = limit.withBytes { key.compare($0) }
@@ -86,20 +86,20 @@ package final class IndexCursor {
         }
     }
 
-    private func readMark() throws(StateError) {
+    private func readMark() throws(SyncError) {
         guard let value = isBackward ? backward?.value : forward?.value else { return }
         do throws(MalformedBytes) { mark = try EntryMark(of: value) } catch { throw .malformed("an index") }
     }
 
-    private func enter(_ range: IndexRange) throws(StateError) {
+    private func enter(_ range: IndexRange) throws(SyncError) {
         if isBackward {
             limit = range.start
-            backward = try range.end.withBytes { end throws(StateError) in
+            backward = try range.end.withBytes { end throws(SyncError) in
                 try BackwardStateCursor(reader.snapshot, before: end)
             }
         } else {
             limit = range.end
-            forward = try range.start.withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
+            forward = try range.start.withBytes { start throws(SyncError) in try reader.snapshot.cursor(from: start) }
         }
     }
 }
@@ -108,7 +108,7 @@ extension StateReader {
     /// The keys of the rows whose entries are in some parts of an index, sorted; nil if reading the whole table is faster.
     package func rowKeys(
         _ table: String, _ index: TableIndex, _ ranges: [IndexRange]
-    ) throws(StateError) -> [[UInt8]]? {
+    ) throws(SyncError) -> [[UInt8]]? {
         var keys = RowKeys(prefix: RowKey.prefix(table))
         let cursor = try IndexCursor(self, table: table, index, ranges)
         var left = lookupBudget
@@ -126,7 +126,7 @@ extension StateReader {
     var lookupBudget: Int { max(4096, snapshot.layers.runEntries / 16) }
 
     /// Whether the ids of a table have one form in keys, so that keys sort as the ids do.
-    package func hasOneIDForm(_ table: String) throws(StateError) -> Bool {
+    package func hasOneIDForm(_ table: String) throws(SyncError) -> Bool {
         var count = 0
         for form in RowKey.forms {
             try snapshot.forEach(prefix: RowKey.prefix(table) + [form]) { _, _ in

@@ -50,7 +50,7 @@ package final class IndexEntries {
     ///   bytes, they are read several times.
     package init?(
         _ reader: StateReader, table: String, column: String, groupLimit: Int = 16_384
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let found = try reader.indexes(of: table).first { index in
             index.columns[0].hasSameBytes(as: column) && (index.types[0] == .any || index.types[0] == .string)
         }
@@ -65,13 +65,13 @@ package final class IndexEntries {
         end = prefix + [IndexInterval.highest]
         visitor = RowVisitor(reader, table)
         finder = try RowFinder(reader, table: table)
-        cursor = try prefix.withBytes { prefix throws(StateError) in try reader.snapshot.cursor(from: prefix) }
+        cursor = try prefix.withBytes { prefix throws(SyncError) in try reader.snapshot.cursor(from: prefix) }
         try show()
     }
 
     /// Moves to the next entry, and returns it.
     @discardableResult
-    package func advance() throws(StateError) -> Entry? {
+    package func advance() throws(SyncError) -> Entry? {
         if group != nil {
             try advanceInGroup()
         } else {
@@ -81,7 +81,7 @@ package final class IndexEntries {
         return current
     }
 
-    private func show() throws(StateError) {
+    private func show() throws(SyncError) {
         current = nil
         guard let key = cursor.key, end.withBytes({ key.compare($0) < 0 }) else { return }
         do throws(MalformedBytes) {
@@ -134,7 +134,7 @@ package final class IndexEntries {
 
     // MARK: Strings that were cut off
 
-    private func advanceInGroup() throws(StateError) {
+    private func advanceInGroup() throws(SyncError) {
         guard var group else { return }
         while true {
             while let key = group.keys.popFirst() {
@@ -147,26 +147,26 @@ package final class IndexEntries {
         }
         self.group = nil
         let next = group.prefix.followed(by: IndexInterval.highest)
-        cursor = try next.withBytes { next throws(StateError) in try reader.snapshot.cursor(from: next) }
+        cursor = try next.withBytes { next throws(SyncError) in try reader.snapshot.cursor(from: next) }
         try show()
     }
 
     /// Finds the keys of the next rows of a group. Returns false if there are none.
-    private func readMore(_ group: inout Group) throws(StateError) -> Bool {
+    private func readMore(_ group: inout Group) throws(SyncError) -> Bool {
         if group.isRead { return false }
         var first = FirstRows(SortOrder([.init(column)], TableTypes()), limit: groupLimit, after: group.last)
         let end = group.prefix.followed(by: IndexInterval.highest)
         var rowKey = ByteWriter(capacity: 128)
         let rowPrefix = visitor.prefix
-        try reader.snapshot.forEach(from: group.prefix) { key, _ throws(StateError) in
+        try reader.snapshot.forEach(from: group.prefix) { key, _ throws(SyncError) in
             guard end.withBytes({ key.compare($0) < 0 }) else { return false }
             rowKey.removeAll()
             rowKey.append(rowPrefix)
             rowKey.append(try index.rowID(in: key, from: prefix.count))
-            try rowKey.withView { key throws(StateError) in
+            try rowKey.withView { key throws(SyncError) in
                 guard let value = try reader.snapshot.value(key) else { return }
-                try value.withBytes { value throws(StateError) in
-                    try visitor.visit(key, value) { row throws(StateError) in _ = try first.offer(row) }
+                try value.withBytes { value throws(SyncError) in
+                    try visitor.visit(key, value) { row throws(SyncError) in _ = try first.offer(row) }
                 }
             }
             return true

@@ -23,7 +23,7 @@ package struct LiveAggregate: LiveContent {
     package var result: [RowGroup] { groups.result }
 
     /// Reads all rows.
-    package mutating func load(_ reader: StateReader) throws(StateError) {
+    package mutating func load(_ reader: StateReader) throws(SyncError) {
         loads += 1
         filter = try reader.asServerDivides(aggregate.filter)
         types = try reader.types(of: aggregate.table)
@@ -33,7 +33,7 @@ package struct LiveAggregate: LiveContent {
     }
 
     /// Takes changed rows into account. Returns whether the result may have changed.
-    package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
+    package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
         let (types, filter) = (
             try changes.after.types(of: aggregate.table), try changes.after.asServerDivides(aggregate.filter)
         )
@@ -43,7 +43,7 @@ package struct LiveAggregate: LiveContent {
             return true
         }
         var isExact = true
-        let isChanged = try changes.forEachMatch(of: program) { row, isPresent throws(StateError) in
+        let isChanged = try changes.forEachMatch(of: program) { row, isPresent throws(SyncError) in
             if try !groups.change(row, isAdded: isPresent) { isExact = false }
         }
         if !isExact { try load(changes.after) }
@@ -55,13 +55,13 @@ extension TableChanges {
     /// Calls `body` with each changed row that matches: first all as they are, so that a value that stays never leaves,
     /// then all as they were. Returns whether there was one.
     fileprivate func forEachMatch(
-        of filter: FilterProgram, _ body: (EncodedRowView, _ isPresent: Bool) throws(StateError) -> Void
-    ) throws(StateError) -> Bool {
+        of filter: FilterProgram, _ body: (EncodedRowView, _ isPresent: Bool) throws(SyncError) -> Void
+    ) throws(SyncError) -> Bool {
         var isFound = false
-        func visit(_ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, isPresent: Bool) throws(StateError) {
-            try key.withBytes { key throws(StateError) in
-                try value.withBytes { value throws(StateError) in
-                    try visitor.visit(key, value) { row throws(StateError) in
+        func visit(_ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, isPresent: Bool) throws(SyncError) {
+            try key.withBytes { key throws(SyncError) in
+                try value.withBytes { value throws(SyncError) in
+                    try visitor.visit(key, value) { row throws(SyncError) in
                         guard try filter.matches(row.place) else { return }
                         isFound = true
                         try body(row.sight, isPresent)

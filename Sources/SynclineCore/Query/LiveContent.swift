@@ -9,9 +9,9 @@ package protocol LiveContent: SendableMetatype {
     var result: Result { get }
 
     /// Computes the result from a state.
-    mutating func load(_ reader: StateReader) throws(StateError)
+    mutating func load(_ reader: StateReader) throws(SyncError)
 
     /// Takes the changed rows of one table into account. Returns whether the result may have changed. Changes of several
     /// tables between the same two states are given in the order of `tables`.
-    mutating func update(_ changes: TableChanges) throws(StateError) -> Bool
+    mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool
 }

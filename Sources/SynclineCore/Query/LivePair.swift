@@ -49,13 +49,13 @@ package struct LivePair: LiveContent {
     /// How many times a query was run.
     package var loads: Int { page.loads + replaced + (related?.loads ?? 0) }
 
-    package mutating func load(_ reader: StateReader) throws(StateError) {
+    package mutating func load(_ reader: StateReader) throws(SyncError) {
         try page.load(reader)
         drop()
         try follow(reader)
     }
 
-    package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
+    package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
         let isOfPage = changes.table.hasSameBytes(as: pageTable)
         var isChanged = false
         if !isOfPage || areOfOneTable, try related?.update(changes) ?? false { isChanged = true }
@@ -69,7 +69,7 @@ package struct LivePair: LiveContent {
     private var areOfOneTable: Bool { pageTable.hasSameBytes(as: others.table) }
 
     /// Replaces the query for related rows if the page refers to other rows than before.
-    private mutating func follow(_ reader: StateReader) throws(StateError) {
+    private mutating func follow(_ reader: StateReader) throws(SyncError) {
         var (new, choices): (Set<[UInt8]>, [FilterExpression]) = ([], [])
         for key in keys(page.result.rows) where new.insert(key.encoded).inserted { choices.append(.literal(key)) }
         if new == known { return }

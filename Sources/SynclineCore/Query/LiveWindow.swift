@@ -43,7 +43,7 @@ package struct LiveWindow: LiveContent {
     package var tables: [String] { [query.table] }
 
     /// Runs the query.
-    package mutating func load(_ reader: StateReader) throws(StateError) {
+    package mutating func load(_ reader: StateReader) throws(SyncError) {
         loads += 1
         types = try reader.types(of: query.table)
         filter = try reader.asServerDivides(query.filter)
@@ -75,7 +75,7 @@ package struct LiveWindow: LiveContent {
     }
 
     /// Takes changed rows into account. Returns whether the result may have changed.
-    package mutating func update(_ changes: TableChanges) throws(StateError) -> Bool {
+    package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
         if try mustLoad(changes) {
             try load(changes.after)
             return true
@@ -91,7 +91,7 @@ package struct LiveWindow: LiveContent {
     }
 
     /// Whether running the query again is faster, or its columns or the filter have another meaning.
-    private func mustLoad(_ changes: TableChanges) throws(StateError) -> Bool {
+    private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
         if try changes.after.types(of: query.table) != types { return true }
         if changes.rows.count > 64, items.count > 4096 { return true }
         guard let filter = query.filter, filter.divides else { return false }
@@ -103,7 +103,7 @@ package struct LiveWindow: LiveContent {
     /// Removes a row as it was. Returns whether that is seen.
     private mutating func remove(
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         guard try find(key, value, visitor, { _ in }) else { return false }
         total -= 1
         let index = firstIndex()
@@ -115,7 +115,7 @@ package struct LiveWindow: LiveContent {
     /// Inserts a row as it is. Returns whether that is seen.
     private mutating func insert(
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         var stored: StoredRow?
         guard try find(key, value, visitor, { stored = $0.stored }) else { return false }
         total += 1
@@ -133,11 +133,11 @@ package struct LiveWindow: LiveContent {
     /// in `position`.
     private mutating func find(
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, _ body: (EncodedRowView) -> Void
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         var isMatch = false
-        try key.withBytes { key throws(StateError) in
-            try value.withBytes { value throws(StateError) in
-                try visitor.visit(key, value) { row throws(StateError) in
+        try key.withBytes { key throws(SyncError) in
+            try value.withBytes { value throws(SyncError) in
+                try visitor.visit(key, value) { row throws(SyncError) in
                     isMatch = try program.matches(row.place)
                     guard isMatch else { return }
                     position.removeAll()

@@ -10,11 +10,11 @@ package struct PurgePlan {
     /// The keys of the rows with these operations.
     package private(set) var pendingKeys: [[UInt8]] = []
 
-    package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(StateError) {
+    package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(SyncError) {
         let ids = try reader.idComparison
         let filter = try reader.asServerDivides(filter)
         let work = FilterWork(try reader.types(of: table))
-        try reader.forEachEntry(of: table) { id, entry throws(StateError) in
+        try reader.forEachEntry(of: table) { id, entry throws(SyncError) in
             if let filter {
                 // A row whose delete is pending is matched by the server's latest row, or by the row that was sent.
                 guard let row = entry.visible ?? entry.base ?? entry.pending?.frozen?.row else { return }

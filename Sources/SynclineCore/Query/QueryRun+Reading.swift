@@ -5,10 +5,10 @@ import SynclineGround
 extension QueryRun {
     /// Calls `body` with the entries of a scan, in order, until it returns false.
     private func forEachEntry(
-        of scan: IndexScan, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) {
+        of scan: IndexScan, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         guard scan.isWhole else { return try forEachEntry(scan.ranges, isBackward: false, body) }
-        try scan.pinnedPrefix.withBytes { prefix throws(StateError) in
+        try scan.pinnedPrefix.withBytes { prefix throws(SyncError) in
             var place = try reader.snapshot.cursor(from: prefix)
             while let key = place.key, let value = place.value, key.begins(with: prefix) {
                 guard try body(key, value) else { return }
@@ -18,13 +18,13 @@ extension QueryRun {
     }
 
     func forEachEntry(
-        _ ranges: [IndexRange], isBackward: Bool, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) {
+        _ ranges: [IndexRange], isBackward: Bool, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         for range in isBackward ? ranges.reversed() : ranges {
             var goesOn = true
             if isBackward {
                 try reader.snapshot.forEachBackward(from: range.start, before: range.end) {
-                    key, value throws(StateError) in
+                    key, value throws(SyncError) in
                     goesOn = try body(key, value)
                     return goesOn
                 }
@@ -38,10 +38,10 @@ extension QueryRun {
     /// Returns false if the body did.
     @inline(__always)
     private func forEachEntry(
-        _ range: IndexRange, _ body: (Bytes, Bytes) throws(StateError) -> Bool
-    ) throws(StateError) -> Bool {
-        var place = try range.start.withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
-        return try range.end.withBytes { end throws(StateError) in
+        _ range: IndexRange, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+    ) throws(SyncError) -> Bool {
+        var place = try range.start.withBytes { start throws(SyncError) in try reader.snapshot.cursor(from: start) }
+        return try range.end.withBytes { end throws(SyncError) in
             while let key = place.key, let value = place.value, key.compare(end) < 0 {
                 guard try body(key, value) else { return false }
                 try place.advance()
@@ -53,11 +53,11 @@ extension QueryRun {
     /// Calls `body` with each match that an index finds. Returns false if the index has too many entries.
     @inline(__always)
     func forEachMatch(
-        _ scan: IndexScan, _ isCovering: Bool, _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) -> Bool {
+        _ scan: IndexScan, _ isCovering: Bool, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) -> Bool {
         guard isCovering else { return try look(scan, body) }
         let filter = scan.isExact ? nil : try filter
-        try forEachEntry(of: scan) { key, value throws(StateError) in
+        try forEachEntry(of: scan) { key, value throws(SyncError) in
             plan.entriesRead += 1
             try visit(entry: try scan.rowID(in: key), value, filter, body)
             return true
@@ -67,19 +67,19 @@ extension QueryRun {
 
     /// Looks up the rows that an index finds. Returns false if the index has too many entries.
     private func look(
-        _ scan: IndexScan, _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) -> Bool {
+        _ scan: IndexScan, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) -> Bool {
         guard let keys = try keys(scan) else { return false }
         try forEach(keys, unlessSure: scan, body)
         return true
     }
 
     /// The keys of the rows that an index finds, sorted; nil if the index has too many entries.
-    func keys(_ scan: IndexScan) throws(StateError) -> RowKeys? {
+    func keys(_ scan: IndexScan) throws(SyncError) -> RowKeys? {
         let before = plan.entriesRead
         var keys = RowKeys(prefix: visitor.prefix)
         let budget = reader.lookupBudget
-        try forEachEntry(of: scan) { key, _ throws(StateError) in
+        try forEachEntry(of: scan) { key, _ throws(SyncError) in
             plan.entriesRead += 1
             keys.append(id: try scan.rowID(in: key))
             return plan.entriesRead - before <= budget
@@ -95,18 +95,18 @@ extension QueryRun {
     /// Calls `body` with what an entry of an index keeps of a row, if the row matches.
     func visit(
         entry id: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
-        _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
-        try visitor.visit(entry: id, value) { row throws(StateError) in try show(row, filter, body) }
+        _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        try visitor.visit(entry: id, value) { row throws(SyncError) in try show(row, filter, body) }
     }
 
     func forEach(
-        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         let filter = scan?.isExact == true ? nil : try filter
-        try keys.forEachFew { keys throws(StateError) in
-            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { place, stored throws(StateError) in
-                try stored.withBytes { value throws(StateError) in try visit(row: keys[place], value, filter, body) }
+        try keys.forEachFew { keys throws(SyncError) in
+            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { place, stored throws(SyncError) in
+                try stored.withBytes { value throws(SyncError) in try visit(row: keys[place], value, filter, body) }
             }
         }
     }
@@ -114,18 +114,18 @@ extension QueryRun {
     /// Calls `body` with a row that was looked up, if it matches.
     func visit(
         row key: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
-        _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         plan.rowsRead += 1
-        try visitor.visit(key, value) { row throws(StateError) in try show(row, filter, body) }
+        try visitor.visit(key, value) { row throws(SyncError) in try show(row, filter, body) }
     }
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
     @inline(__always)
-    func forEachInTable(_ body: (borrowing VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+    func forEachInTable(_ body: (borrowing VisitedRow) throws(SyncError) -> Bool) throws(SyncError) {
         let filter = try filter
         for form in RowKey.forms {
-            try visitor.forEachRow(form: form) { row throws(StateError) in
+            try visitor.forEachRow(form: form) { row throws(SyncError) in
                 plan.rowsRead += 1
                 return try isMatch(row, filter) ? try body(row) : true
             }
@@ -134,15 +134,15 @@ extension QueryRun {
 
     private func show(
         _ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?,
-        _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         if try isMatch(row, filter) { try body(row) }
     }
 
     /// - Parameter filter: Nil if only matches are found.
     @inline(__always)
-    private func isMatch(_ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(StateError) -> Bool {
-        if let filter, try !filter.borrowed({ filter throws(StateError) in try filter.matches(row.place) }) {
+    private func isMatch(_ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(SyncError) -> Bool {
+        if let filter, try !filter.borrowed({ filter throws(SyncError) in try filter.matches(row.place) }) {
             return false
         }
         matches += 1

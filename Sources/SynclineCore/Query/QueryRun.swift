@@ -14,7 +14,7 @@ final class QueryRun {
     @exclusivity(unchecked) var matches = 0
     @exclusivity(unchecked) private var compiled: FilterProgram?
 
-    init(_ reader: StateReader, _ query: RowQuery) throws(StateError) {
+    init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
         self.query = query
         types = try reader.types(of: query.table)
@@ -24,7 +24,7 @@ final class QueryRun {
 
     /// The filter, compiled when the first row has to be looked at; nil if there is none. The run retains it.
     var filter: Unmanaged<FilterProgram>? {
-        get throws(StateError) {
+        get throws(SyncError) {
             if query.filter == nil { return nil }
             if let compiled { return .passUnretained(compiled) }
             let program = FilterProgram(try reader.asServerDivides(query.filter), types)
@@ -35,7 +35,7 @@ final class QueryRun {
 
     // MARK: Rows
 
-    func rows() throws(StateError) -> QueryResult {
+    func rows() throws(SyncError) -> QueryResult {
         if query.top == 0 { return QueryResult(rows: [], count: query.countsAll ? try count() : nil) }
         if let ids = try ids() { return try rows(ids) }
         if let result = try isWindow ? firstRows() : rows(narrowestScan()) { return result }
@@ -43,34 +43,34 @@ final class QueryRun {
         var found = collector(comeByKey: true)
         // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
         let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
-        try forEachInTable { row throws(StateError) in try found.offer(row) || !isByKey }
+        try forEachInTable { row throws(SyncError) in try found.offer(row) || !isByKey }
         return try result(&found)
     }
 
     /// Whether only the first rows of an order are wanted, and no number of all.
     private var isWindow: Bool { query.top != nil && !query.countsAll }
 
-    private func rows(_ ids: RowKeys) throws(StateError) -> QueryResult {
+    private func rows(_ ids: RowKeys) throws(SyncError) -> QueryResult {
         plan.access = .ids
         var found = collector(comeByKey: true)
-        try forEach(ids) { row throws(StateError) in _ = try found.offer(row) }
+        try forEach(ids) { row throws(SyncError) in _ = try found.offer(row) }
         return try result(&found)
     }
 
     /// Reads all entries of a scan that can match; nil if there are too many, or no scan.
-    private func rows(_ scan: IndexScan?) throws(StateError) -> QueryResult? {
+    private func rows(_ scan: IndexScan?) throws(SyncError) -> QueryResult? {
         guard let scan else { return nil }
         let isCovering = covers(scan)
         plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
         var found = collector(comeByKey: !isCovering || scan.isPinned)
-        let isDone = try forEachMatch(scan, isCovering) { row throws(StateError) in _ = try found.offer(row) }
+        let isDone = try forEachMatch(scan, isCovering) { row throws(SyncError) in _ = try found.offer(row) }
         if !isDone { matches = 0 }
         return isDone ? try result(&found, isCovering: isCovering) : nil
     }
 
     /// Finds the first rows by an index: by the one that narrows the filter most, or by one in the order of the query,
     /// whose entries are read until there are enough. Nil if there is none, or if they have too many entries.
-    private func firstRows() throws(StateError) -> QueryResult? {
+    private func firstRows() throws(SyncError) -> QueryResult? {
         let scans = try scans()
         let best = scans.first { $0.rank > 0 }
         let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan: scan, order: $0) } }
@@ -82,7 +82,7 @@ final class QueryRun {
         return try walksFirst ? rows(best) : walk(scan, order)
     }
 
-    private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(StateError) -> QueryResult? {
+    private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(SyncError) -> QueryResult? {
         let isCovering = covers(scan)
         plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
         var found = ResultRows(query, reader.shapes, types, keys: order.keys, after: order.after, comeByKey: false)
@@ -94,7 +94,7 @@ final class QueryRun {
         var few = FewEntries(rowPrefix: visitor.prefix)
         let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(reader.lookupBudget)
         var isTooMuch = false
-        try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(StateError) in
+        try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(SyncError) in
             plan.entriesRead += 1
             known.removeAll()
             var reader = ByteReader(key, at: start)
@@ -109,8 +109,8 @@ final class QueryRun {
             isTooMuch = plan.entriesRead > limit
             if isTooMuch { return false }
             if isCovering {
-                try known.withView { known throws(StateError) in
-                    try visit(entry: reader.rest, value, filter) { row throws(StateError) in
+                try known.withView { known throws(SyncError) in
+                    try visit(entry: reader.rest, value, filter) { row throws(SyncError) in
                         _ = try found.offer(row, sortKeys: isAll ? known : nil)
                     }
                 }
@@ -133,9 +133,9 @@ final class QueryRun {
     /// Looks up the rows of some entries, offers those that match, and removes the entries.
     private func look(
         _ few: inout FewEntries, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
-    ) throws(StateError) {
-        try few.forEachRow(reader.snapshot) { key, value, sortKeys throws(StateError) in
-            try visit(row: key, value, filter) { row throws(StateError) in
+    ) throws(SyncError) {
+        try few.forEachRow(reader.snapshot) { key, value, sortKeys throws(SyncError) in
+            try visit(row: key, value, filter) { row throws(SyncError) in
                 _ = try found.offer(row, sortKeys: sortKeys)
             }
         }
@@ -148,14 +148,14 @@ final class QueryRun {
             comeByKey: comeByKey && !reader.spellsIDs)
     }
 
-    private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(StateError) -> QueryResult {
+    private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(SyncError) -> QueryResult {
         let (rows, end) = try found.isDecoded ? found.finish() : found.finish(visitor, isCovering: isCovering)
         return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
     }
 
     // MARK: Counting
 
-    func count() throws(StateError) -> Int {
+    func count() throws(SyncError) -> Int {
         if let exact = try narrowestScan(where: \.isExact) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             for range in exact.ranges {
@@ -171,8 +171,8 @@ final class QueryRun {
 
     /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
     func forEachMatch(
-        using columns: [String], _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        using columns: [String], _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         if let ids = try ids() {
             plan.access = .ids
             return try forEach(ids, body)
@@ -184,7 +184,7 @@ final class QueryRun {
             if try forEachMatch(scan, isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
         }
-        try forEachInTable { row throws(StateError) in
+        try forEachInTable { row throws(SyncError) in
             try body(row)
             return true
         }
@@ -193,7 +193,7 @@ final class QueryRun {
     // MARK: Ways
 
     /// What the filter leaves of indexes, the narrowest first.
-    private func scans() throws(StateError) -> [IndexScan] {
+    private func scans() throws(SyncError) -> [IndexScan] {
         var scans: [IndexScan] = []
         for index in try indexes() { scans.append(IndexScan(index, query.table, conditions)) }
         if scans.count > 1 { scans.sort { $0.rank > $1.rank } }
@@ -201,7 +201,7 @@ final class QueryRun {
     }
 
     /// The one of those scans that the filter narrows most; nil if it narrows none.
-    private func narrowestScan(where suits: (IndexScan) -> Bool = { _ in true }) throws(StateError) -> IndexScan? {
+    private func narrowestScan(where suits: (IndexScan) -> Bool = { _ in true }) throws(SyncError) -> IndexScan? {
         var best: IndexScan?
         for index in try indexes() where conditions.contain(index.columns[0]) {
             let scan = IndexScan(index, query.table, conditions)
@@ -211,12 +211,12 @@ final class QueryRun {
     }
 
     /// An id is not a column of a row, so an index on one says nothing.
-    private func indexes() throws(StateError) -> LazyFilterSequence<[TableIndex]> {
+    private func indexes() throws(SyncError) -> LazyFilterSequence<[TableIndex]> {
         try reader.indexes(of: query.table).lazy.filter { !$0.keeps("id") }
     }
 
     /// The keys of the rows whose ids the filter names, sorted; nil if it names none.
-    private func ids() throws(StateError) -> RowKeys? {
+    private func ids() throws(SyncError) -> RowKeys? {
         let condition = conditions.columns.first { $0.column == "id" && $0.choices != nil }
         guard let values = condition?.choices else { return nil }
         var keys = RowKeys(prefix: visitor.prefix)

@@ -37,7 +37,7 @@ struct ResultRows: ~Copyable {
 
     /// Offers a row. Returns false if it comes after all rows that are wanted.
     @inline(__always)
-    mutating func offer(_ row: borrowing VisitedRow) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         if let isWanted = try first?.offer(row) { return isWanted }
         // Most results have a few rows, and an array that grows from one row on is copied for each of them.
         if rows.isEmpty { rows.reserveCapacity(4) }
@@ -48,12 +48,12 @@ struct ResultRows: ~Copyable {
     }
 
     /// The same for a row whose sort keys may be known.
-    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes?) throws(StateError) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes?) throws(SyncError) -> Bool {
         if let sortKeys, let isWanted = first?.offer(row, sortKeys: sortKeys) { return isWanted }
         return try offer(row)
     }
 
-    private mutating func decoded(_ sight: EncodedRowView) throws(StateError) -> StoredRow {
+    private mutating func decoded(_ sight: EncodedRowView) throws(SyncError) -> StoredRow {
         let columns = try selection?.row(sight) ?? sight.row
         return StoredRow(sight.compactID, columns: columns)
     }
@@ -71,15 +71,15 @@ struct ResultRows: ~Copyable {
     /// The same if the first rows of the order are kept encoded.
     mutating func finish(
         _ visitor: RowVisitor, isCovering: Bool
-    ) throws(StateError) -> (rows: [StoredRow], end: RowQuery.Place?) {
+    ) throws(SyncError) -> (rows: [StoredRow], end: RowQuery.Place?) {
         guard var first else { return ([], nil) }
         // The only one, so that sorting it copies nothing.
         self.first = nil
         var end: RowQuery.Place?
         var left = first.count - skip
         rows.reserveCapacity(max(0, left))
-        try first.forEach(skipping: skip) { key, value throws(StateError) in
-            func add(_ row: borrowing VisitedRow) throws(StateError) {
+        try first.forEach(skipping: skip) { key, value throws(SyncError) in
+            func add(_ row: borrowing VisitedRow) throws(SyncError) {
                 rows.append(try decoded(row.sight))
                 left -= 1
                 if left == 0 { end = RowQuery.Place(of: row.sight, in: order) }

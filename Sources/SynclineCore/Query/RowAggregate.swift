@@ -80,12 +80,12 @@ public struct RowGroup: Hashable, Sendable {
 
 extension StateReader {
     /// Returns the groups in the order of their keys.
-    package func run(_ aggregate: RowAggregate) throws(StateError) -> [RowGroup] {
+    package func run(_ aggregate: RowAggregate) throws(SyncError) -> [RowGroup] {
         try explain(aggregate).groups
     }
 
     /// Computes the groups, and tells how their rows were found.
-    package func explain(_ aggregate: RowAggregate) throws(StateError) -> (groups: [RowGroup], plan: QueryPlan) {
+    package func explain(_ aggregate: RowAggregate) throws(SyncError) -> (groups: [RowGroup], plan: QueryPlan) {
         var groups = RowGroups(aggregate, try types(of: aggregate.table))
         let plan = try add(to: &groups)
         return (groups.result, plan)
@@ -93,17 +93,17 @@ extension StateReader {
 
     /// Adds all rows that match.
     @discardableResult
-    func add(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
+    func add(to groups: inout RowGroups) throws(SyncError) -> QueryPlan {
         let aggregate = groups.aggregate
         if aggregate.hasWindow { return try addWindow(to: &groups) }
         let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
-        try run.forEachMatch(using: aggregate.columns.map(\.text)) { row throws(StateError) in
+        try run.forEachMatch(using: aggregate.columns.map(\.text)) { row throws(SyncError) in
             _ = try groups.change(row.sight, isAdded: true)
         }
         return run.plan
     }
     /// Adds the rows that a query with a window shows.
-    private func addWindow(to groups: inout RowGroups) throws(StateError) -> QueryPlan {
+    private func addWindow(to groups: inout RowGroups) throws(SyncError) -> QueryPlan {
         let aggregate = groups.aggregate
         let run = try QueryRun(
             self,

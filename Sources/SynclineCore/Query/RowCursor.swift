@@ -25,14 +25,14 @@ package final class RowCursor {
     /// their ids, for which the store must not ignore case.
     package init(
         _ reader: StateReader, table: String, from id: String? = nil, byID: Bool = false
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.reader = reader
         isMerged = byID
         known = reader.shapes.list
         prefix = RowKey.prefix(table)
         for form in RowKey.forms {
             let start = RowCursor.start(prefix, form, id)
-            let place = try start.withBytes { start throws(StateError) in try reader.snapshot.cursor(from: start) }
+            let place = try start.withBytes { start throws(SyncError) in try reader.snapshot.cursor(from: start) }
             guard isInTable(place, form) else { continue }
             places.append(place)
             if byID { ids.append(try idText(at: place)) }
@@ -60,7 +60,7 @@ package final class RowCursor {
 
     /// Moves to the next row, and returns it.
     @discardableResult
-    package func advance() throws(StateError) -> EncodedRowView? {
+    package func advance() throws(SyncError) -> EncodedRowView? {
         guard current < places.count else { return row }
         try step()
         try settle()
@@ -68,7 +68,7 @@ package final class RowCursor {
     }
 
     /// Moves the current place by one key, and removes it at its end.
-    private func step() throws(StateError) {
+    private func step() throws(SyncError) {
         guard let form = places[current].key?[prefix.count] else { return }
         try places[current].advance()
         if isInTable(places[current], form) {
@@ -80,7 +80,7 @@ package final class RowCursor {
     }
 
     /// Moves on to a row that an app sees, if the current one is not.
-    private func settle() throws(StateError) {
+    private func settle() throws(SyncError) {
         row = nil
         decoded = nil
         while true {
@@ -110,7 +110,7 @@ package final class RowCursor {
         return best
     }
 
-    private func idText(at place: StateCursor) throws(StateError) -> [UInt8] {
+    private func idText(at place: StateCursor) throws(SyncError) -> [UInt8] {
         guard let key = place.key else { return [] }
         do throws(MalformedBytes) {
             return Array(try RowKey.id(in: key, skipping: prefix.count).text.utf8)
@@ -135,7 +135,7 @@ final class OwnedRow {
     /// Nil if an app does not see the row.
     convenience init?(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ shapes: ShapeTable
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let entry = try RowEntry(value, shapes)
         guard let row = entry.visible else { return nil }
         var id = try RowKey(malformed: [UInt8](key)).id

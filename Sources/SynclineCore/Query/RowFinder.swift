@@ -15,7 +15,7 @@ package final class RowFinder {
     @exclusivity(unchecked) private var value: StateValue?
     @exclusivity(unchecked) private var decoded: OwnedRow?
 
-    package init(_ reader: StateReader, table: String) throws(StateError) {
+    package init(_ reader: StateReader, table: String) throws(SyncError) {
         self.reader = reader
         self.table = Array(table.utf8)
         ids = try reader.idComparison
@@ -24,14 +24,14 @@ package final class RowFinder {
     }
 
     /// Returns the row with an id, given as UTF-8, if an app sees one. It is valid until the next search.
-    package func row(id: UnsafeRawBufferPointer) throws(StateError) -> EncodedRowView? {
+    package func row(id: UnsafeRawBufferPointer) throws(SyncError) -> EncodedRowView? {
         key.removeAll()
         table.withBytes { key.append(rowKey: $0, id: id, ids) }
         return try find()
     }
 
     /// Returns the row with an id in the form that keys have, if an app sees one. It is valid until the next search.
-    package func row(formAndID id: UnsafeRawBufferPointer) throws(StateError) -> EncodedRowView? {
+    package func row(formAndID id: UnsafeRawBufferPointer) throws(SyncError) -> EncodedRowView? {
         key.removeAll()
         key.append(prefix)
         key.append(id)
@@ -39,13 +39,13 @@ package final class RowFinder {
     }
 
     /// Returns the row with a key, if an app sees one. It is valid until the next search.
-    package func row(key wanted: [UInt8]) throws(StateError) -> EncodedRowView? {
+    package func row(key wanted: [UInt8]) throws(SyncError) -> EncodedRowView? {
         key.removeAll()
         key.append(wanted)
         return try find()
     }
 
-    private func find() throws(StateError) -> EncodedRowView? {
+    private func find() throws(SyncError) -> EncodedRowView? {
         let place = key.withView { $0 }
         decoded = nil
         value = try reader.snapshot.value(place)

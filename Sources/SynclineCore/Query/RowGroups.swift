@@ -45,7 +45,7 @@ struct RowGroups {
 
     /// Adds a row, or removes one that was added. Returns false if the groups have to be computed again from all rows,
     /// because the result depends on those that are left, or because many groups are empty.
-    mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(StateError) -> Bool {
+    mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(SyncError) -> Bool {
         do throws(MalformedBytes) {
             try readKey(of: row)
             let place = place.bytes

@@ -44,8 +44,8 @@ struct RowKeys {
     }
 
     /// Calls `body` with a few keys after another, in order. A key that follows itself is skipped.
-    func forEachFew(_ body: ([Bytes]) throws(StateError) -> Void) throws(StateError) {
-        try memory.withView { memory throws(StateError) in
+    func forEachFew(_ body: ([Bytes]) throws(SyncError) -> Void) throws(SyncError) {
+        try memory.withView { memory throws(SyncError) in
             var few: [Bytes] = []
             few.reserveCapacity(min(items.count, RowKeys.few))
             var last: Bytes?

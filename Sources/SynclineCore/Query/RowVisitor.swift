@@ -35,19 +35,19 @@ struct RowVisitor {
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     @inline(__always)
-    func forEachRow(form: UInt8, _ body: (borrowing VisitedRow) throws(StateError) -> Bool) throws(StateError) {
+    func forEachRow(form: UInt8, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool) throws(SyncError) {
         defer { extendLifetime(shapes) }
-        try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(StateError) in
+        try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(SyncError) in
             try show(key, value, body)
         }
     }
 
     /// Calls `body` with the row of an entry of the state, if an app sees it.
     func visit(
-        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         defer { extendLifetime(shapes) }
-        _ = try show(key, value) { row throws(StateError) in
+        _ = try show(key, value) { row throws(SyncError) in
             try body(row)
             return true
         }
@@ -56,19 +56,19 @@ struct RowVisitor {
     /// Calls `body` with the row, if an app sees it. Its caller keeps the shapes.
     @inline(__always)
     private func show(
-        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Bool
-    ) throws(StateError) -> Bool {
+        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
+    ) throws(SyncError) -> Bool {
         guard key.count > prefixLength else { throw .malformed("a row's key") }
         let form = key[prefixLength]
         if EncodedRowView.isFrozen(value) {
             guard let owned = try OwnedRow(key, value, reader.shapes) else { return true }
             defer { extendLifetime(owned) }
-            return try withUnsafePointer(to: owned.sight) { place throws(StateError) in
+            return try withUnsafePointer(to: owned.sight) { place throws(SyncError) in
                 try body(VisitedRow(place: place, key: key, value: value, form: form))
             }
         }
         guard let sight = try EncodedRowView(table: prefixLength, key: key, value: value, shapes) else { return true }
-        return try withUnsafePointer(to: sight) { place throws(StateError) in
+        return try withUnsafePointer(to: sight) { place throws(SyncError) in
             try body(VisitedRow(place: place, key: key, value: value, form: form))
         }
     }
@@ -76,13 +76,13 @@ struct RowVisitor {
     /// Calls `body` with what an entry of an index keeps of a row. The visitor's owner keeps the shapes.
     @inline(__always)
     func visit(
-        entry id: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(StateError) -> Void
-    ) throws(StateError) {
+        entry id: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
         var reader = ByteReader(value)
         let view: RowView
         do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
         guard let form = id.first else { throw .malformed("an index") }
-        try withUnsafePointer(to: EncodedRowView(formAndID: id, row: view)) { place throws(StateError) in
+        try withUnsafePointer(to: EncodedRowView(formAndID: id, row: view)) { place throws(SyncError) in
             try body(VisitedRow(place: place, key: id, value: value, form: form))
         }
     }

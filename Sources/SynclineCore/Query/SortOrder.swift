@@ -26,7 +26,7 @@ struct SortOrder {
     }
 
     /// Appends the sort keys of a row, without its id.
-    mutating func append(_ row: EncodedRowView, to writer: inout ByteWriter) throws(StateError) {
+    mutating func append(_ row: EncodedRowView, to writer: inout ByteWriter) throws(SyncError) {
         for index in keys.indices {
             let start = writer.count
             if keys[index].isID {

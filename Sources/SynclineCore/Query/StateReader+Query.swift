@@ -13,30 +13,30 @@ public struct QueryResult: Hashable, Sendable {
 }
 
 extension StateReader {
-    package func run(_ query: RowQuery) throws(StateError) -> QueryResult {
+    package func run(_ query: RowQuery) throws(SyncError) -> QueryResult {
         try QueryRun(self, query).rows()
     }
 
     /// Runs a query, and tells how it was carried out.
-    package func explain(_ query: RowQuery) throws(StateError) -> (result: QueryResult, plan: QueryPlan) {
+    package func explain(_ query: RowQuery) throws(SyncError) -> (result: QueryResult, plan: QueryPlan) {
         let run = try QueryRun(self, query)
         return (try run.rows(), run.plan)
     }
 
     /// Returns the number of rows that a query shows.
-    package func count(_ query: RowQuery) throws(StateError) -> Int { try explainCount(query).count }
+    package func count(_ query: RowQuery) throws(SyncError) -> Int { try explainCount(query).count }
 
     /// Counts the rows that a query shows, and tells how that was done.
-    package func explainCount(_ query: RowQuery) throws(StateError) -> (count: Int, plan: QueryPlan) {
+    package func explainCount(_ query: RowQuery) throws(SyncError) -> (count: Int, plan: QueryPlan) {
         let run = try QueryRun(self, query)
         return (min(max(0, try run.count() - query.skip), query.top ?? .max), run.plan)
     }
 
     /// Returns all rows of a table by id, and tells after each how many were read.
-    package func rows(of table: String, read: (Int) -> Void) throws(StateError) -> [StoredRow] {
+    package func rows(of table: String, read: (Int) -> Void) throws(SyncError) -> [StoredRow] {
         var rows: [StoredRow] = []
         for form in RowKey.forms {
-            try forEachRow(of: table, form: form) { row throws(StateError) in
+            try forEachRow(of: table, form: form) { row throws(SyncError) in
                 rows.append(row.stored)
                 read(rows.count)
                 return true
@@ -49,9 +49,9 @@ extension StateReader {
 
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
-        of table: String, form: UInt8, _ body: (EncodedRowView) throws(StateError) -> Bool
-    ) throws(StateError) {
-        try RowVisitor(self, table).forEachRow(form: form) { row throws(StateError) in try body(row.sight) }
+        of table: String, form: UInt8, _ body: (EncodedRowView) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        try RowVisitor(self, table).forEachRow(form: form) { row throws(SyncError) in try body(row.sight) }
     }
 }
 

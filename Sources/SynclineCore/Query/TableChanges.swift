@@ -18,7 +18,7 @@ package struct TableChanges: Sendable {
     /// - Parameter keys: The keys of the rows, each once.
     package init(
         of table: String, _ keys: [[UInt8]], from before: StateReader, to after: StateReader
-    ) throws(StateError) {
+    ) throws(SyncError) {
         self.table = table
         self.before = before
         self.after = after
@@ -32,7 +32,7 @@ package struct TableChanges: Sendable {
 
 extension StateStore {
     /// The keys of the rows that were changed after the first `count` changes.
-    package func changedRows(after count: Int) throws(StateError) -> Set<[UInt8]> {
+    package func changedRows(after count: Int) throws(SyncError) -> Set<[UInt8]> {
         var keys: Set<[UInt8]> = []
         try forEachChange(after: count) { key, _ in
             key.withBytes { if $0.first == Keyspace.rows { keys.insert([UInt8]($0)) } }

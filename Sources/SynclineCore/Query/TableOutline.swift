@@ -11,7 +11,7 @@ package struct TableOutline: Hashable, Sendable {
 
 extension StateReader {
     /// Reads a table's outline. Returns nil if `isWanted`, which is called from time to time, returns false.
-    package func outline(of table: String, while isWanted: () -> Bool = { true }) throws(StateError) -> TableOutline? {
+    package func outline(of table: String, while isWanted: () -> Bool = { true }) throws(SyncError) -> TableOutline? {
         let cursor = try RowCursor(self, table: table)
         var shapes = ShapeCollection()
         var count = 0

@@ -151,13 +151,13 @@ extension Declaration {
         ])
     }
 
-    init(_ value: Value) throws(StateError) {
+    init(_ value: Value) throws(SyncError) {
         guard case .object(let members) = value, members.count == 3, case .integer(let version) = members[0].value,
             case .bool(let isStrict) = members[1].value, case .array(let tables) = members[2].value
         else { throw .malformed("the schema of the state") }
         self.init(
             version: UInt32(truncatingIfNeeded: version), isStrict: isStrict,
-            tables: try tables.map { table throws(StateError) in try TableSchema(state: table) })
+            tables: try tables.map { table throws(SyncError) in try TableSchema(state: table) })
     }
 }
 
@@ -167,12 +167,12 @@ extension TableSchema {
         .array([.string(name), .array(localColumns.map(Value.string)), .array(columns.map(\.value))])
     }
 
-    fileprivate init(state value: Value) throws(StateError) {
+    fileprivate init(state value: Value) throws(SyncError) {
         guard case .array(let parts) = value, parts.count == 3, case .string(let name) = parts[0],
             case .array(let local) = parts[1], case .array(let columns) = parts[2]
         else { throw .malformed("a table in the schema of the state") }
         self.init(
-            name, columns: try columns.map { column throws(StateError) in try ColumnSchema(state: column) },
+            name, columns: try columns.map { column throws(SyncError) in try ColumnSchema(state: column) },
             localColumns: local.compactMap { if case .string(let name) = $0 { name } else { nil } })
     }
 }
@@ -183,7 +183,7 @@ extension ColumnSchema {
         .array([.string(name), .string(serverName)] + (defaultValue.map { [$0] } ?? []))
     }
 
-    fileprivate init(state value: Value) throws(StateError) {
+    fileprivate init(state value: Value) throws(SyncError) {
         guard case .array(let parts) = value, 2...3 ~= parts.count, case .string(let name) = parts[0],
             case .string(let serverName) = parts[1]
         else { throw .malformed("a column in the schema of the state") }
@@ -194,7 +194,7 @@ extension ColumnSchema {
 extension StateReader {
     /// The schema the store has recorded; nil if none was ever declared.
     package var declaration: Declaration? {
-        get throws(StateError) {
+        get throws(SyncError) {
             guard let value = try setting(SettingName.schema) else { return nil }
             return try Declaration(value)
         }

@@ -75,12 +75,7 @@ package struct SchemaChange: Sendable {
     }
 
     private static func checkNothingPending(_ table: String, _ reader: StateReader) throws(SyncError) {
-        let pending: Int
-        do throws(StateError) {
-            pending = try PurgePlan(reader, table: table, filter: nil).pending
-        } catch {
-            throw SyncError(error)
-        }
+        let pending = try PurgePlan(reader, table: table, filter: nil).pending
         if pending == 0 { return }
         throw SyncError(
             .pendingChanges, "\(pending) operations on \(table) were not pushed, and the schema drops the table",
@@ -93,31 +88,27 @@ package struct SchemaChange: Sendable {
     ) throws(SyncError) {
         let after = declaration.wireNames(of: table)
         var refusal: SyncError?
-        do throws(StateError) {
-            try reader.forEachEntry(of: table) { id, entry throws(StateError) in
-                if refusal != nil { return }
-                var names = entry.columns
-                for step in steps {
-                    switch step {
-                    case .dropColumn(_, let column): names.remove(ExactString(column))
-                    case .renameColumn(_, let from, let to):
-                        guard names.remove(ExactString(from)) != nil else { continue }
-                        if !names.insert(ExactString(to)).inserted { refusal = SchemaChange.clash(table, id, from, to) }
-                    case .changeValues, .setType: break
-                    case .dropTable: names = []
-                    }
-                }
-                if let after, let name = names.sorted().map(\.text).first(where: { after.owner(of: $0) != nil }) {
-                    refusal = SchemaChange.taken(table, id, name, by: after.owner(of: name) ?? "")
-                }
-                if before != after, let frozen = entry.pending?.frozen, frozen.status == .inFlight,
-                    frozen.moved(from: before, to: after) == nil
-                {
-                    refusal = SchemaChange.inexpressible(table, id)
+        try reader.forEachEntry(of: table) { id, entry throws(SyncError) in
+            if refusal != nil { return }
+            var names = entry.columns
+            for step in steps {
+                switch step {
+                case .dropColumn(_, let column): names.remove(ExactString(column))
+                case .renameColumn(_, let from, let to):
+                    guard names.remove(ExactString(from)) != nil else { continue }
+                    if !names.insert(ExactString(to)).inserted { refusal = SchemaChange.clash(table, id, from, to) }
+                case .changeValues, .setType: break
+                case .dropTable: names = []
                 }
             }
-        } catch {
-            throw SyncError(error)
+            if let after, let name = names.sorted().map(\.text).first(where: { after.owner(of: $0) != nil }) {
+                refusal = SchemaChange.taken(table, id, name, by: after.owner(of: name) ?? "")
+            }
+            if before != after, let frozen = entry.pending?.frozen, frozen.status == .inFlight,
+                frozen.moved(from: before, to: after) == nil
+            {
+                refusal = SchemaChange.inexpressible(table, id)
+            }
         }
         if let refusal { throw refusal }
     }

@@ -93,8 +93,7 @@ extension [SchemaStep] {
             case .dropTable: return []
             }
         }
-        var values: Set<Value>
-        do throws(StateError) { values = try reader.values(of: table, names) } catch { throw SyncError(error) }
+        var values = try reader.values(of: table, names)
         for change in changes.reversed() { values.formUnion(values.compactMap { change[$0] }) }
         return values.map { ($0, $0.encoded) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
     }
@@ -103,20 +102,20 @@ extension [SchemaStep] {
 extension StateReader {
     /// Returns every value of some columns of a table: in the server's rows, in pending changes and conflicts, and
     /// in local columns.
-    fileprivate func values(of table: String, _ columns: Set<ExactString>) throws(StateError) -> Set<Value> {
+    fileprivate func values(of table: String, _ columns: Set<ExactString>) throws(SyncError) -> Set<Value> {
         var values: Set<Value> = []
         func take(_ rows: Row?...) {
             for row in rows.compactMap(\.self) {
                 for name in columns { if let value = row[name.text] { values.insert(value) } }
             }
         }
-        try forEachEntry(of: table) { _, entry throws(StateError) in
+        try forEachEntry(of: table) { _, entry throws(SyncError) in
             let frozen = entry.pending?.frozen
             take(entry.base, entry.local, entry.pending?.overlay, frozen?.columns, frozen?.ancestor, frozen?.server)
             take(frozen?.rival?.columns, frozen?.rival?.base)
         }
         let prefix = RowKey.prefix(table)
-        try forEachChange { _, change throws(StateError) in
+        try forEachChange { _, change throws(SyncError) in
             if change.rowKey.starts(with: prefix) { take(change.content, change.localBefore) }
             return true
         }

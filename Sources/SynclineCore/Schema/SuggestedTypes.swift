@@ -34,11 +34,11 @@ private struct TypeCandidates {
 
 extension StateReader {
     /// Returns a type for each column without one whose values all fit one.
-    package func suggestedTypes(of table: String) throws(StateError) -> [TypedColumn] {
+    package func suggestedTypes(of table: String) throws(SyncError) -> [TypedColumn] {
         let known = try types(of: table)
         var candidates: [ExactString: TypeCandidates] = [:]
         for form in RowKey.forms {
-            try forEachRow(of: table, form: form) { row throws(StateError) in
+            try forEachRow(of: table, form: form) { row throws(SyncError) in
                 for member in row.row.members where known[member.name] == .any {
                     candidates[ExactString(member.name), default: TypeCandidates()].take(member.value)
                 }
@@ -51,12 +51,12 @@ extension StateReader {
     }
 
     /// How many values of each typed column of a table do not fit.
-    package func unfitValues(of table: String) throws(StateError) -> [ExactString: Int] {
+    package func unfitValues(of table: String) throws(SyncError) -> [ExactString: Int] {
         let typed = try types(of: table).columns.filter { !$0.type.isPlain }
         if typed.isEmpty { return [:] }
         var counts: [ExactString: Int] = [:]
         for form in RowKey.forms {
-            try forEachRow(of: table, form: form) { row throws(StateError) in
+            try forEachRow(of: table, form: form) { row throws(SyncError) in
                 for column in typed where !column.type.fits(row.value(ofColumn: column.name)) {
                     counts[ExactString(column.name), default: 0] += 1
                 }

@@ -31,6 +31,6 @@ package struct BranchPoint: Hashable, Sendable {
 extension StateReader {
     /// The branch point, if the store is a branch; nil otherwise.
     package var branchPoint: BranchPoint? {
-        get throws(StateError) { BranchPoint(try setting(BranchPoint.setting)) }
+        get throws(SyncError) { BranchPoint(try setting(BranchPoint.setting)) }
     }
 }

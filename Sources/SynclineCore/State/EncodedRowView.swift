@@ -20,7 +20,7 @@ package struct EncodedRowView: FilterSubject {
     @inline(__always)
     package init?(
         table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: ShapeList
-    ) throws(StateError) {
+    ) throws(SyncError) {
         do throws(MalformedBytes) {
             var reader = ByteReader(value)
             let flags = RowFlags(rawValue: try reader.byte())

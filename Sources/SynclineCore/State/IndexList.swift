@@ -89,10 +89,10 @@ package struct IndexList: Hashable, Sendable {
 
 extension StateReader {
     /// All indexes, by table.
-    func allIndexes(_ types: TypeCatalog) throws(StateError) -> IndexList {
+    func allIndexes(_ types: TypeCatalog) throws(SyncError) -> IndexList {
         var all = IndexList()
         let prefix = StateReader.settingKey(SettingName.indexes)
-        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: prefix) { key, value throws(SyncError) in
             let lists = try value.decoded(as: "an index") { reader throws(MalformedBytes) in try reader.value() }
             guard let (table, name) = key[prefix.count...].names, let number = UInt8(name),
                 let index = TableIndex(number, lists)

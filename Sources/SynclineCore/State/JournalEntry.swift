@@ -29,7 +29,7 @@ package struct JournalEntry: Hashable, Sendable {
 extension JournalEntry {
     /// The row's change before this one, which is at a position. Throws if it is not an earlier one: following such
     /// changes might never end.
-    func previous(before position: Position) throws(StateError) -> Position? {
+    func previous(before position: Position) throws(SyncError) -> Position? {
         guard let previous else { return nil }
         guard previous < position else { throw .malformed("the order of a row's changes") }
         return previous

@@ -45,7 +45,7 @@ package struct RowKey: Hashable, Sendable {
 
 extension RowKey {
     /// Splits a key that was read from the state.
-    package init(malformed key: [UInt8]) throws(StateError) {
+    package init(malformed key: [UInt8]) throws(SyncError) {
         do throws(MalformedBytes) {
             self = try key.withBytes { bytes throws(MalformedBytes) in try RowKey(bytes) }
         } catch {

@@ -10,19 +10,19 @@ extension SettingName {
 extension StateReader {
     /// The types of all tables with declared columns.
     package var types: TypeCatalog {
-        get throws(StateError) {
+        get throws(SyncError) {
             if let facts { return facts.types }
             return try allTypes()
         }
     }
 
     /// The types of a table's columns.
-    package func types(of table: String) throws(StateError) -> TableTypes { try types[table] }
+    package func types(of table: String) throws(SyncError) -> TableTypes { try types[table] }
 
-    private func allTypes() throws(StateError) -> TypeCatalog {
+    private func allTypes() throws(SyncError) -> TypeCatalog {
         var catalog = TypeCatalog()
         let prefix = StateReader.settingKey(SettingName.types)
-        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: prefix) { key, value throws(SyncError) in
             let stored = try value.decoded(as: "the types of a table") { reader throws(MalformedBytes) in
                 try reader.value()
             }

@@ -25,8 +25,8 @@ package final class StateReader: Sendable {
     /// Whether rows store the spelling of their ids, because keys do not.
     var spellsIDs: Bool { (try? idComparison) == .ignoreCase }
 
-    func value(_ key: [UInt8]) throws(StateError) -> StateValue? {
-        try key.withBytes { key throws(StateError) in try snapshot.value(key) }
+    func value(_ key: [UInt8]) throws(SyncError) -> StateValue? {
+        try key.withBytes { key throws(SyncError) in try snapshot.value(key) }
     }
 
     // MARK: Settings
@@ -35,48 +35,48 @@ package final class StateReader: Sendable {
         [Keyspace.settings] + Array(name.utf8)
     }
 
-    package func setting(_ name: String) throws(StateError) -> Value? {
+    package func setting(_ name: String) throws(SyncError) -> Value? {
         guard let stored = try value(StateReader.settingKey(name)) else { return nil }
-        return try stored.withBytes { bytes throws(StateError) in
+        return try stored.withBytes { bytes throws(SyncError) in
             try bytes.decoded(as: "a setting") { reader throws(MalformedBytes) in try reader.value() }
         }
     }
 
     package var idComparison: IDComparison {
-        get throws(StateError) {
+        get throws(SyncError) {
             if let facts { return facts.ids }
             return try setting(SettingName.ids) == .string("ignore-case") ? .ignoreCase : .exact
         }
     }
 
     /// The indexes of a table.
-    package func indexes(of table: String) throws(StateError) -> [TableIndex] {
+    package func indexes(of table: String) throws(SyncError) -> [TableIndex] {
         if let facts { return facts.indexes.indexes(of: table) }
         return try allIndexes(types).indexes(of: table)
     }
 
     // MARK: Rows
 
-    package func entry(_ table: String, _ id: String) throws(StateError) -> RowEntry? {
+    package func entry(_ table: String, _ id: String) throws(SyncError) -> RowEntry? {
         try entry(key: RowKey.bytes(table, id, idComparison))
     }
 
-    package func entry(key: [UInt8]) throws(StateError) -> RowEntry? {
+    package func entry(key: [UInt8]) throws(SyncError) -> RowEntry? {
         guard let stored = try value(key) else { return nil }
         return try RowEntry(stored, shapes)
     }
 
     /// A row as an app sees it.
-    package func row(_ table: String, _ id: String) throws(StateError) -> StoredRow? {
+    package func row(_ table: String, _ id: String) throws(SyncError) -> StoredRow? {
         guard let entry = try entry(table, id), let row = entry.visible else { return nil }
         return StoredRow(id: entry.spelling ?? id, columns: row)
     }
 
     /// Everything that the state holds about a table.
     package func forEachEntry(
-        of table: String, _ body: (String, RowEntry) throws(StateError) -> Void
-    ) throws(StateError) {
-        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, value throws(StateError) in
+        of table: String, _ body: (String, RowEntry) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        try snapshot.forEach(prefix: RowKey.prefix(table)) { key, value throws(SyncError) in
             let entry = try RowEntry(value, shapes)
             var id = try RowKey(malformed: [UInt8](key)).id
             if let spelling = entry.spelling { id = spelling }
@@ -85,7 +85,7 @@ package final class StateReader: Sendable {
         }
     }
 
-    func change(at position: Position) throws(StateError) -> JournalEntry {
+    func change(at position: Position) throws(SyncError) -> JournalEntry {
         var key = ByteWriter()
         key.append(journalKey: position)
         guard let stored = try value(key.bytes) else { throw .malformed("the outbox") }
@@ -93,7 +93,7 @@ package final class StateReader: Sendable {
     }
 
     /// The names of tables that have rows, including rows with only pending changes.
-    package func tables() throws(StateError) -> [String] {
+    package func tables() throws(SyncError) -> [String] {
         var names: [String] = []
         var from: [UInt8] = [Keyspace.rows]
         while let key = try snapshot.firstKey(from: from), key.first == Keyspace.rows,
@@ -106,10 +106,10 @@ package final class StateReader: Sendable {
     }
 
     /// The columns of the rows of a table, sorted.
-    package func columns(of table: String) throws(StateError) -> [String] {
+    package func columns(of table: String) throws(SyncError) -> [String] {
         var names: Set<ExactString> = []
         var shapes: Set<ObjectIdentifier> = []
-        try forEachEntry(of: table) { _, entry throws(StateError) in
+        try forEachEntry(of: table) { _, entry throws(SyncError) in
             for row in [entry.base, entry.pending?.overlay, entry.local] {
                 guard let row, shapes.insert(ObjectIdentifier(row.shape)).inserted else { continue }
                 names.formUnion(row.columns.exact)
@@ -121,12 +121,12 @@ package final class StateReader: Sendable {
     // MARK: Outbox
 
     /// The positions of a transaction's changes that are in the outbox.
-    package func changes(of event: UInt64) throws(StateError) -> [Position] {
+    package func changes(of event: UInt64) throws(SyncError) -> [Position] {
         var positions: [Position] = []
         var prefix = ByteWriter()
         prefix.append(Keyspace.journal)
         prefix.append(ordered: event)
-        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(SyncError) in
             let position = try Position(journalKey: key)
             if position.index != .max { positions.append(position) }
             return true
@@ -135,14 +135,14 @@ package final class StateReader: Sendable {
     }
 
     /// The last positions of a transaction's changes in the outbox that are before an index, the last one first.
-    func changes(of event: UInt64, before index: UInt32, limit: Int) throws(StateError) -> [Position] {
+    func changes(of event: UInt64, before index: UInt32, limit: Int) throws(SyncError) -> [Position] {
         var positions: [Position] = []
         let ends = [0, index].map { place in
             var key = ByteWriter()
             key.append(journalKey: Position(event: event, index: place))
             return key.bytes
         }
-        try snapshot.forEachBackward(from: ends[0], before: ends[1]) { key, _ throws(StateError) in
+        try snapshot.forEachBackward(from: ends[0], before: ends[1]) { key, _ throws(SyncError) in
             positions.append(try Position(journalKey: key))
             return positions.count < limit
         }
@@ -150,11 +150,11 @@ package final class StateReader: Sendable {
     }
 
     /// How many of a transaction's changes are in the outbox.
-    package func changeCount(of event: UInt64) throws(StateError) -> Int {
+    package func changeCount(of event: UInt64) throws(SyncError) -> Int {
         var (count, prefix) = (0, ByteWriter())
         prefix.append(Keyspace.journal)
         prefix.append(ordered: event)
-        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(StateError) in
+        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(SyncError) in
             if try Position(journalKey: key).index != .max { count += 1 }
             return true
         }
@@ -162,7 +162,7 @@ package final class StateReader: Sendable {
     }
 
     /// The rows that a transaction's changes in the outbox concern, each once.
-    package func rows(changedBy event: UInt64) throws(StateError) -> [RowKey] {
+    package func rows(changedBy event: UInt64) throws(SyncError) -> [RowKey] {
         var (rows, known): ([RowKey], Set<RowKey>) = ([], [])
         for position in try changes(of: event) {
             let row = try RowKey(malformed: change(at: position).rowKey)
@@ -172,9 +172,9 @@ package final class StateReader: Sendable {
     }
 
     /// The tables of the rows that a transaction's changes in the outbox concern.
-    package func tables(changedBy event: UInt64) throws(StateError) -> Set<String> {
+    package func tables(changedBy event: UInt64) throws(SyncError) -> Set<String> {
         var tables: Set<String> = []
-        try forEachChange(from: event) { position, change throws(StateError) in
+        try forEachChange(from: event) { position, change throws(SyncError) in
             if position.event == event { tables.insert(try RowKey(malformed: change.rowKey).table) }
             return position.event <= event
         }
@@ -182,23 +182,23 @@ package final class StateReader: Sendable {
     }
 
     /// How many changes a transaction made; nil once one of them has left the outbox.
-    func groupCount(_ event: UInt64) throws(StateError) -> Int? {
+    func groupCount(_ event: UInt64) throws(SyncError) -> Int? {
         var key = ByteWriter()
         key.append(journalKey: .end(of: event))
         guard let stored = try value(key.bytes) else { return nil }
-        return try stored.withBytes { bytes throws(StateError) in
+        return try stored.withBytes { bytes throws(SyncError) in
             try bytes.decoded(as: "a transaction") { reader throws(MalformedBytes) in Int(try reader.varint()) }
         }
     }
 
     /// Every change in the outbox, in order.
     package func forEachChange(
-        from event: UInt64 = 0, _ body: (Position, JournalEntry) throws(StateError) -> Bool
-    ) throws(StateError) {
+        from event: UInt64 = 0, _ body: (Position, JournalEntry) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         var start = ByteWriter()
         start.append(Keyspace.journal)
         start.append(ordered: event)
-        try snapshot.forEach(from: start.bytes) { key, value throws(StateError) in
+        try snapshot.forEach(from: start.bytes) { key, value throws(SyncError) in
             let position = try Position(journalKey: key)
             if position.index == .max { return true }
             return try body(position, try JournalEntry(value, shapes))
@@ -207,24 +207,24 @@ package final class StateReader: Sendable {
 
     /// Whether the server's failing answers stopped a push, and nothing since then shows that it works.
     package var isServerInDoubt: Bool {
-        get throws(StateError) {
+        get throws(SyncError) {
             try snapshot.firstKey(from: [Keyspace.failing])?.first == Keyspace.failing
         }
     }
 
     // MARK: Cursors
 
-    package func cursor(_ table: String, _ queryID: String) throws(StateError) -> CursorState? {
+    package func cursor(_ table: String, _ queryID: String) throws(SyncError) -> CursorState? {
         var key = ByteWriter()
         key.append(cursorKey: table, queryID)
         guard let stored = try value(key.bytes) else { return nil }
-        return try stored.withBytes { bytes throws(StateError) in try StateReader.cursor(bytes) }
+        return try stored.withBytes { bytes throws(SyncError) in try StateReader.cursor(bytes) }
     }
 
     /// Every cursor, by table and query id.
-    package func cursors() throws(StateError) -> [(table: String, queryID: String, state: CursorState)] {
+    package func cursors() throws(SyncError) -> [(table: String, queryID: String, state: CursorState)] {
         var all: [(table: String, queryID: String, state: CursorState)] = []
-        try snapshot.forEach(prefix: [Keyspace.cursors]) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: [Keyspace.cursors]) { key, value throws(SyncError) in
             guard let (table, queryID) = key[1...].names else { throw .malformed("a cursor's key") }
             all.append((table, queryID, try StateReader.cursor(value)))
             return true
@@ -232,7 +232,7 @@ package final class StateReader: Sendable {
         return all
     }
 
-    private static func cursor(_ bytes: UnsafeRawBufferPointer) throws(StateError) -> CursorState {
+    private static func cursor(_ bytes: UnsafeRawBufferPointer) throws(SyncError) -> CursorState {
         try bytes.decoded(as: "a cursor") { reader throws(MalformedBytes) in try reader.cursor() }
     }
 }
@@ -242,26 +242,26 @@ extension StateSnapshot {
     @inline(__always)
     package func forEach(
         prefix: [UInt8],
-        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
-    ) throws(StateError) {
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         guard let end = prefix.endOfPrefix else { return try forEach(from: prefix, body) }
-        var place = try prefix.withBytes { start throws(StateError) in try cursor(from: start) }
-        try end.withBytes { end throws(StateError) in try place.visit(before: end, body) }
+        var place = try prefix.withBytes { start throws(SyncError) in try cursor(from: start) }
+        try end.withBytes { end throws(SyncError) in try place.visit(before: end, body) }
     }
 
     /// Visits every entry from a key on, in order, until the body returns false.
     package func forEach(
         from start: [UInt8],
-        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StateError) -> Bool
-    ) throws(StateError) {
-        var place = try start.withBytes { start throws(StateError) in try cursor(from: start) }
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        var place = try start.withBytes { start throws(SyncError) in try cursor(from: start) }
         try place.visit(before: nil, body)
     }
 
     /// The first key that is not before another; nil if there is none.
-    func firstKey(from start: [UInt8]) throws(StateError) -> [UInt8]? {
+    func firstKey(from start: [UInt8]) throws(SyncError) -> [UInt8]? {
         var first: [UInt8]?
-        try forEach(from: start) { key, _ throws(StateError) in
+        try forEach(from: start) { key, _ throws(SyncError) in
             first = [UInt8](key)
             return false
         }
@@ -270,7 +270,7 @@ extension StateSnapshot {
 }
 
 extension Position {
-    init(journalKey key: UnsafeRawBufferPointer) throws(StateError) {
+    init(journalKey key: UnsafeRawBufferPointer) throws(SyncError) {
         guard key.count == 13, key[0] == Keyspace.journal else { throw .malformed("a key of the outbox") }
         event = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         index = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 9, as: UInt32.self))

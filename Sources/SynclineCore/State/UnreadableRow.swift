@@ -83,18 +83,18 @@ extension ByteReader {
 
 extension StateReader {
     /// The hashes of a table's rows without an id that can't be read.
-    package func namelessRows(of table: String) throws(StateError) -> [UInt64] {
+    package func namelessRows(of table: String) throws(SyncError) -> [UInt64] {
         try unreadableRows(UnreadableRow.keys(of: table) + [0]).map(\.digest)
     }
 
     /// The rows that can't be read, by table and id.
-    package func unreadableRows() throws(StateError) -> [UnreadableRow] {
+    package func unreadableRows() throws(SyncError) -> [UnreadableRow] {
         try unreadableRows([Keyspace.unreadable])
     }
 
-    private func unreadableRows(_ prefix: [UInt8]) throws(StateError) -> [UnreadableRow] {
+    private func unreadableRows(_ prefix: [UInt8]) throws(SyncError) -> [UnreadableRow] {
         var rows: [UnreadableRow] = []
-        try snapshot.forEach(prefix: prefix) { key, value throws(StateError) in
+        try snapshot.forEach(prefix: prefix) { key, value throws(SyncError) in
             rows.append(
                 try value.decoded(as: "an unreadable row") { reader throws(MalformedBytes) in
                     try UnreadableRow(key, &reader)

@@ -13,14 +13,14 @@ package struct Audit {
     ///   be one of them.
     package init(
         _ reader: StateReader, _ query: PullQuery, found: Set<ExactString>, hasOthers: Bool = false
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let ignoresCase = try reader.idComparison == .ignoreCase
         func key(_ id: String) -> ExactString { ExactString(ignoresCase ? id.lowercased() : id) }
         let found = ignoresCase ? Set(found.map { key($0.text) }) : found
         let claims = try Claims(reader, besides: query)
         let (filter, types) = (try reader.asServerDivides(query.filter), try reader.types(of: query.table))
         let uuids = (query.filter?.columns ?? []).map(\.text).filter { types[$0] == .uuid }
-        try reader.forEachEntry(of: query.table) { id, entry throws(StateError) in
+        try reader.forEachEntry(of: query.table) { id, entry throws(SyncError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(key(id)) else { return }
             guard base.matches(filter, id: id, types) else { return }
             // A server that keeps UUIDs as strings may have it in a case for which it was not asked.

@@ -8,7 +8,7 @@ struct Claims {
     private var others: [FilterExpression?] = []
     private let types: TableTypes
 
-    init(_ reader: StateReader, besides query: PullQuery) throws(StateError) {
+    init(_ reader: StateReader, besides query: PullQuery) throws(SyncError) {
         types = try reader.types(of: query.table)
         for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
             let filter = cursor.state.query.isEmpty ? nil : try? FilterExpression(parsing: cursor.state.query)

@@ -195,7 +195,7 @@ extension Conflict {
 
 extension StateReader {
     /// Returns the operations that await a decision, in plan order.
-    package func conflicts() throws(StateError) -> [Conflict] {
+    package func conflicts() throws(SyncError) -> [Conflict] {
         var all: [Conflict] = []
         for operation in try PushPlan(self).operations where operation.isFrozen {
             guard let entry = try entry(key: operation.rowKey), let frozen = entry.pending?.frozen,

@@ -12,7 +12,7 @@ package struct LeftRows {
 
     package init(
         _ reader: StateReader, _ query: PullQuery, _ page: [ServerRow], lookedUp: [ExactString: ServerRow] = [:]
-    ) throws(StateError) {
+    ) throws(SyncError) {
         let page = try reader.news(of: page, query.table)
         guard page.contains(where: \.hasLeft) else {
             rows = page.map(\.pulled)
@@ -45,7 +45,7 @@ package struct LeftRows {
 
 extension StateReader {
     /// Returns the page without outdated tombstones.
-    fileprivate func news(of page: [ServerRow], _ table: String) throws(StateError) -> [ServerRow] {
+    fileprivate func news(of page: [ServerRow], _ table: String) throws(SyncError) -> [ServerRow] {
         guard page.contains(where: \.isDeleted) else { return page }
         var news: [ServerRow] = []
         for row in page {
@@ -57,7 +57,7 @@ extension StateReader {
 
     /// Returns whether a tombstone is older than the server's response to an own write of the row: then the row was
     /// restored or inserted again since.
-    private func outlives(_ tombstone: ServerRow, _ table: String) throws(StateError) -> Bool {
+    private func outlives(_ tombstone: ServerRow, _ table: String) throws(SyncError) -> Bool {
         guard let deleted = tombstone.moment, let entry = try entry(table, tombstone.id), entry.isAnswered,
             let written = entry.base?["updatedAt"]?.moment
         else { return false }

@@ -5,7 +5,7 @@ extension StateReader {
     /// no operation id if none was created yet, and no version if that comes with the answer to the operation before it.
     package func preview(
         _ operation: PlannedOperation, for server: ServerProtocol
-    ) throws(StateError) -> WriteRequest? {
+    ) throws(SyncError) -> WriteRequest? {
         guard operation.state == .pending || operation.state == .inFlight,
             let entry = try entry(key: operation.rowKey), let pending = entry.pending
         else { return nil }

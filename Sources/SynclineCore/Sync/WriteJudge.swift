@@ -146,7 +146,7 @@ package struct WriteJudge: Sendable {
         else { return nil }
         return .parked(
             "the server answered with the id \"\(found)\", and \"\(request.id)\" was sent: it ignores the case of ids. "
-                + "`syncline config ids ignore-case` makes this store do so, too")
+                + "This store does so, too, if its setting `ids` is `ignore-case`")
     }
 
     /// Judges a deleted row, which may be unknown, where the write was to be stored.

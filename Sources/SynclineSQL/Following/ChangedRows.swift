@@ -47,7 +47,7 @@ struct ChangedRows {
             if reached == nil {
                 guard number == stamp.event, hash == stamp.record else { return false }
             } else {
-                let event = try mapErrors { () throws(StateError) in try Event(record, shapes: shapes) }
+                let event = try Event(record, shapes: shapes)
                 switch event.body {
                 case .undone(let other): undone.append(other)
                 case .purged, .declared: changed.areForgotten = true

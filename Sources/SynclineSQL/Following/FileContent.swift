@@ -6,11 +6,11 @@ import SynclineCore
 protocol FileContent: Sendable {
     /// The format, and everything besides the events that the content depends on. A file with another form is made
     /// again.
-    func form(_ source: SQLSource) throws(StateError) -> String
+    func form(_ source: SQLSource) throws(SyncError) -> String
     /// Whether the file has the rows of a table.
     func includes(_ table: String) -> Bool
     /// Returns a writer for one transaction.
-    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(SyncError) -> any FileWriter
 }
 
 /// Writes rows into a file, as part of a transaction.

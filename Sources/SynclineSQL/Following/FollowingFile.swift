@@ -48,7 +48,7 @@ final class FollowingFile {
         let version = try file.run("PRAGMA data_version")
         if let last, last.event == source.event, last.version == version { return try body(file, last.event) }
         try claim(file)
-        let (form, writer) = try reading { () throws(StateError) in
+        let (form, writer) = try reading { () throws(SyncError) in
             (try content.form(source), try content.writer(file, source.reader))
         }
         let event = try file.transaction { () throws(FileFailure) in try write(file, writer, to: source, form) }
@@ -109,7 +109,7 @@ final class FollowingFile {
         }
         try writer.recreate()
         if stamp != nil { try markRemains(file, writer) }
-        let tables = try reading { () throws(StateError) in try source.reader.tables() }
+        let tables = try reading { () throws(SyncError) in try source.reader.tables() }
         for table in tables where content.includes(table) { try copy(table, writer, source) }
         try writer.finish(source)
         let record = try reading { () throws(SyncError) in try ChangedRows.record(source.event, source.storage) }
@@ -139,7 +139,7 @@ final class FollowingFile {
         }
         for row in changed.rows where content.includes(row.table.text) && !changed.tables.contains(row.table) {
             let (table, id) = (row.table.text, row.id.text)
-            let stored = try reading { () throws(StateError) in try source.reader.row(table, id) }
+            let stored = try reading { () throws(SyncError) in try source.reader.row(table, id) }
             // A store that ignores case may spell the id in another way now.
             try writer.remove(id, of: table)
             if let stored { try writer.put(stored, of: table) }
@@ -147,21 +147,16 @@ final class FollowingFile {
     }
 
     private func copy(_ table: String, _ writer: any FileWriter, _ source: SQLSource) throws(FileFailure) {
-        let cursor = try reading { () throws(StateError) in try RowCursor(source.reader, table: table) }
+        let cursor = try reading { () throws(SyncError) in try RowCursor(source.reader, table: table) }
         var next = cursor.row
         while let row = next {
             try writer.put(StoredRow(id: row.id, columns: row.row), of: table)
-            next = try reading { () throws(StateError) in try cursor.advance() }
+            next = try reading { () throws(SyncError) in try cursor.advance() }
         }
     }
 }
 
-/// Runs a body that reads the log.
-private func reading<Result>(_ body: () throws(SyncError) -> Result) throws(FileFailure) -> Result {
+/// Runs a body that reads the store.
+func reading<Result>(_ body: () throws(SyncError) -> Result) throws(FileFailure) -> Result {
     do throws(SyncError) { return try body() } catch { throw .failed(error) }
-}
-
-/// Runs a body that reads the state.
-func reading<Result>(_ body: () throws(StateError) -> Result) throws(FileFailure) -> Result {
-    do throws(StateError) { return try body() } catch { throw .failed(SyncError(error)) }
 }

@@ -9,7 +9,7 @@ struct FullTextContent: FileContent {
     /// What the form of every such file begins with.
     static let format = "text 2, "
 
-    func form(_ source: SQLSource) throws(StateError) -> String {
+    func form(_ source: SQLSource) throws(SyncError) -> String {
         let all = indexes.map {
             Value.object([.init($0.table, .array($0.columns.map(Value.string)))]).debugDescription + $0.options
         }
@@ -17,7 +17,7 @@ struct FullTextContent: FileContent {
     }
 
     func includes(_ table: String) -> Bool { indexes.contains { $0.table.hasSameBytes(as: table) } }
-    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(SyncError) -> any FileWriter {
         FullTextWriter(file, indexes, try reader.idComparison)
     }
 }

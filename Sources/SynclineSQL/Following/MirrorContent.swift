@@ -5,11 +5,11 @@ import SynclineCore
 import SynclineGround
 
 struct MirrorContent: FileContent {
-    func form(_ source: SQLSource) throws(StateError) -> String {
+    func form(_ source: SQLSource) throws(SyncError) -> String {
         "mirror 2, ids \(try source.reader.idComparison)\(try source.reader.types.text)"
     }
     func includes(_ table: String) -> Bool { true }
-    func writer(_ file: FileConnection, _ reader: StateReader) throws(StateError) -> any FileWriter {
+    func writer(_ file: FileConnection, _ reader: StateReader) throws(SyncError) -> any FileWriter {
         MirrorWriter(file, try reader.idComparison, try reader.types)
     }
 }
@@ -98,7 +98,7 @@ private final class MirrorWriter: FileWriter {
         }
         var wanted: [ExactString: String] = [:]
         for (stored, table) in try tables() {
-            let indexes = try reading { () throws(StateError) in try source.reader.indexes(of: stored.text) }
+            let indexes = try reading { () throws(SyncError) in try source.reader.indexes(of: stored.text) }
             for index in indexes {
                 // A column that no row has had yet is not in the file.
                 let columns = index.columns.compactMap { table.columns[ExactString($0)] ?? nil }

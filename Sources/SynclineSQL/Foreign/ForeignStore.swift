@@ -34,18 +34,14 @@ public struct ForeignStore: Sendable {
     public func makeStore(
         at path: String, _ configuration: SyncConfiguration = .init()
     ) async throws(SyncError) -> ForeignReport {
-        let draft: DraftFolder?
-        do throws(StorageError) { draft = try DraftFolder(of: path) } catch {
-            throw SyncError(LogError(error))
-        }
-        guard let draft else {
+        guard let draft = try DraftFolder(of: path) else {
             throw SyncError(
                 .storeExists, "\(path) is not empty; a file is imported into a new store",
                 hint: "Name a new directory.")
         }
         do throws(SyncError) {
             let report = try await write(into: draft.storage, configuration)
-            do throws(LogError) { try draft.putInPlace() } catch { throw SyncError(error) }
+            try draft.putInPlace()
             return report
         } catch {
             draft.remove()

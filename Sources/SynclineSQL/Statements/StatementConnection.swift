@@ -31,7 +31,7 @@ final class StatementConnection {
         database = if let kept = pool?.take() { kept } else { try EmptyDatabase() }
         database.begin(
             self, catalog.offeredNames,
-            hasDecimals: try mapErrors { () throws(StateError) in try source.reader.types.hasDecimals })
+            hasDecimals: try source.reader.types.hasDecimals)
     }
 
     deinit {

@@ -5,11 +5,11 @@ import Syncline
 import SynclineCore
 
 final class ListTable: VirtualTable {
-    private let make: () throws(StateError) -> [[Value]]
+    private let make: () throws(SyncError) -> [[Value]]
     /// Nil until a scan needs them.
     private var made: [[Value]]?
 
-    init(columns: [String], rows: @escaping () throws(StateError) -> [[Value]]) {
+    init(columns: [String], rows: @escaping () throws(SyncError) -> [[Value]]) {
         make = rows
         super.init(columns: columns)
     }
@@ -18,7 +18,7 @@ final class ListTable: VirtualTable {
 
     fileprivate func rows() throws(SyncError) -> [[Value]] {
         if let made { return made }
-        let rows = try mapErrors(make)
+        let rows = try make()
         made = rows
         return rows
     }

@@ -23,7 +23,7 @@ final class MadeIndex {
     /// Makes an index on a column, or on the id. Nil if it would be too large.
     init?(
         _ reader: StateReader, table: String, column: String?, _ type: ColumnType = .string
-    ) throws(StateError) {
+    ) throws(SyncError) {
         ignoresCase = type.isUUID
         var places = ColumnPlaces(column ?? "")
         let sink = HashSink(ignoresCase: ignoresCase)

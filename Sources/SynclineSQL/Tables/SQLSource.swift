@@ -24,7 +24,7 @@ package struct SQLSource: Sendable {
     }
 
     /// The store's tables, by their names in SQL.
-    func tables() throws(StateError) -> [(name: String, stored: String)] {
+    func tables() throws(SyncError) -> [(name: String, stored: String)] {
         if let known = facts.known(at: reader.snapshot.commit).tables { return known }
         let stored = try reader.knownTables()
         let names = SQLName.tables(stored, besides: SystemTable.allCases.map(\.rawValue))
@@ -34,11 +34,11 @@ package struct SQLSource: Sendable {
     }
 
     /// The columns of a table, and the number of its rows.
-    func facts(of table: String) throws(StateError) -> TableFacts {
+    func facts(of table: String) throws(SyncError) -> TableFacts {
         let key = ExactString(table)
         if let known = facts.known(at: reader.snapshot.commit).columns[key] { return known }
         guard let outline = try reader.outline(of: table, while: { !Task.isCancelled }) else {
-            throw .failed(.queryCancelled)
+            throw .queryCancelled
         }
         let found = try TableFacts(reader, table, outline)
         facts.add(at: reader.snapshot.commit) { $0.columns[key] = found }
@@ -47,12 +47,12 @@ package struct SQLSource: Sendable {
 
     /// What each column of an index of a table has.
     /// - Parameter place: The position of the index among those of the table.
-    func contents(of table: String, _ place: Int, _ index: TableIndex) throws(StateError) -> [IndexContent] {
+    func contents(of table: String, _ place: Int, _ index: TableIndex) throws(SyncError) -> [IndexContent] {
         let key = StoreFacts.IndexName(table: ExactString(table), place: place)
         if let known = facts.known(at: reader.snapshot.commit).contents[key] { return known }
         let found = try reader.contents(
             table, index, isNumber: { NumericForm($0) != .none }, while: { !Task.isCancelled })
-        guard let found else { throw .failed(.queryCancelled) }
+        guard let found else { throw .queryCancelled }
         facts.add(at: reader.snapshot.commit) { $0.contents[key] = found }
         return found
     }

@@ -52,48 +52,40 @@ final class StoreScan: TableScan {
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
         (row, entry, source, cursor, end, keys, nextKey, indexCursor, entries, isKey) =
             (nil, nil, nil, nil, nil, [], 0, nil, nil, false)
-        do throws(StateError) {
-            if plan.isList { return try beginList(plan.access, values.first) }
-            switch plan.access {
-            case .all: try beginAll(byID: plan.isOrdered)
-            case .id: try beginID(values.first, byID: plan.isOrdered)
-            case .idRange(let ends): try beginIDs(ends.of(values.map(Operand.init)), byID: plan.isOrdered)
-            case .index(let part): try beginIndex(part, values.map(Operand.init))
-            case .entries(let column):
-                guard let found = try table.entries(column) else { throw .malformed("an index") }
-                (entries, source) = (found, .entries(.passUnretained(found)))
-                show(found.current)
-            case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
-            }
-        } catch {
-            throw SyncError(error)
+        if plan.isList { return try beginList(plan.access, values.first) }
+        switch plan.access {
+        case .all: try beginAll(byID: plan.isOrdered)
+        case .id: try beginID(values.first, byID: plan.isOrdered)
+        case .idRange(let ends): try beginIDs(ends.of(values.map(Operand.init)), byID: plan.isOrdered)
+        case .index(let part): try beginIndex(part, values.map(Operand.init))
+        case .entries(let column):
+            guard let found = try table.entries(column) else { throw .malformed("an index") }
+            (entries, source) = (found, .entries(.passUnretained(found)))
+            show(found.current)
+        case .made(let column): try beginMade(column, values.first.map(Operand.init) ?? .null)
         }
     }
 
     override func advance() throws(SyncError) {
-        do throws(StateError) {
-            switch source {
-            case .cursor(let cursor):
-                show(try cursor.borrowed { cursor throws(StateError) in try cursor.advance() })
-            case .entries(let entries):
-                show(try entries.borrowed { entries throws(StateError) in try entries.advance() })
-            case .covering(let cursor):
-                row = try cursor.borrowed { cursor throws(StateError) in
-                    try cursor.advance()
-                    return try cursor.includedRow()
-                }
-            case .keys(let cursor):
-                try cursor.borrowed { cursor throws(StateError) in
-                    try cursor.advance()
-                    try show(cursor)
-                }
-            case .index(let cursor):
-                try cursor.borrowed { cursor throws(StateError) in try cursor.advance() }
-                try findEntry()
-            case nil: try findNext()
+        switch source {
+        case .cursor(let cursor):
+            show(try cursor.borrowed { cursor throws(SyncError) in try cursor.advance() })
+        case .entries(let entries):
+            show(try entries.borrowed { entries throws(SyncError) in try entries.advance() })
+        case .covering(let cursor):
+            row = try cursor.borrowed { cursor throws(SyncError) in
+                try cursor.advance()
+                return try cursor.includedRow()
             }
-        } catch {
-            throw SyncError(error)
+        case .keys(let cursor):
+            try cursor.borrowed { cursor throws(SyncError) in
+                try cursor.advance()
+                try show(cursor)
+            }
+        case .index(let cursor):
+            try cursor.borrowed { cursor throws(SyncError) in try cursor.advance() }
+            try findEntry()
+        case nil: try findNext()
         }
     }
 
@@ -111,7 +103,7 @@ final class StoreScan: TableScan {
 
     // MARK: Through the table
 
-    private func beginAll(from id: String? = nil, byID: Bool = false) throws(StateError) {
+    private func beginAll(from id: String? = nil, byID: Bool = false) throws(SyncError) {
         let cursor = try RowCursor(table.reader, table: table.name, from: id, byID: byID)
         (self.cursor, source) = (cursor, .cursor(.passUnretained(cursor)))
         show(cursor.row)
@@ -130,7 +122,7 @@ final class StoreScan: TableScan {
         if isPast { self.row = nil }
     }
 
-    private func beginIDs(_ ends: (lower: Operand?, upper: Operand?), byID: Bool) throws(StateError) {
+    private func beginIDs(_ ends: (lower: Operand?, upper: Operand?), byID: Bool) throws(SyncError) {
         // An id is a string, which is less than all bytes. It is greater than every number, unless SQL compares it as a
         // number.
         var first: String?
@@ -150,7 +142,7 @@ final class StoreScan: TableScan {
 
     // MARK: By keys
 
-    private func beginID(_ value: OpaquePointer?, byID: Bool) throws(StateError) {
+    private func beginID(_ value: OpaquePointer?, byID: Bool) throws(SyncError) {
         guard let value else { return }
         switch sqlite3_value_type(value) {
         case SQLITE_TEXT:
@@ -163,7 +155,7 @@ final class StoreScan: TableScan {
     }
 
     /// An index that is made pays from the second time on. It finds ids that look like numbers, and keys, in their order.
-    private func beginMade(_ column: Int, _ value: Operand, byID: Bool = false) throws(StateError) {
+    private func beginMade(_ column: Int, _ value: Operand, byID: Bool = false) throws(SyncError) {
         asked += 1
         guard asked > 1, let index = try table.index(on: column) else { return try beginAll(byID: byID) }
         try begin(keys: index.keys(of: value))
@@ -172,7 +164,7 @@ final class StoreScan: TableScan {
     /// A longer list is not looked up: all rows are read, and SQLite looks for their values in the list.
     private static let listLimit = 10_000
 
-    private func beginList(_ access: ScanPlan.Access, _ value: OpaquePointer?) throws(StateError) {
+    private func beginList(_ access: ScanPlan.Access, _ value: OpaquePointer?) throws(SyncError) {
         asked += 1
         guard let value, let list = try list(value) else { return try beginAll() }
         // Two values may find the same row.
@@ -184,16 +176,16 @@ final class StoreScan: TableScan {
         try begin(keys: Array(all))
     }
 
-    private func list(_ value: OpaquePointer) throws(StateError) -> [Operand]? {
+    private func list(_ value: OpaquePointer) throws(SyncError) -> [Operand]? {
         do throws(SyncError) {
             return try Operand.list(value, limit: StoreScan.listLimit)
         } catch {
-            throw .failed(error)
+            throw error
         }
     }
 
     /// The keys of the rows that can have a value; nil if all rows must be read.
-    private func keys(_ access: ScanPlan.Access, _ value: Operand) throws(StateError) -> [[UInt8]]? {
+    private func keys(_ access: ScanPlan.Access, _ value: Operand) throws(SyncError) -> [[UInt8]]? {
         switch (access, value) {
         case (.id, .text(let id)): return [RowKey.bytes(table.name, id, try table.reader.idComparison)]
         case (.id, .number): return try madeKeys(0, value)
@@ -206,11 +198,11 @@ final class StoreScan: TableScan {
         }
     }
 
-    private func madeKeys(_ column: Int, _ value: Operand) throws(StateError) -> [[UInt8]]? {
+    private func madeKeys(_ column: Int, _ value: Operand) throws(SyncError) -> [[UInt8]]? {
         asked > 1 ? try table.index(on: column)?.keys(of: value) : nil
     }
 
-    private func beginIndex(_ part: IndexPart, _ values: [Operand]) throws(StateError) {
+    private func beginIndex(_ part: IndexPart, _ values: [Operand]) throws(SyncError) {
         if !part.isCovering, !part.isOrdered {
             if let found = try table.keys(part, values) { return try begin(keys: found) }
             if part.equal > 0, let value = values.first { return try beginMade(part.columns[0], value) }
@@ -232,13 +224,13 @@ final class StoreScan: TableScan {
     }
 
     /// Shows the current entry. Its row is looked up if its key does not have all values.
-    private func show(_ cursor: IndexCursor) throws(StateError) {
+    private func show(_ cursor: IndexCursor) throws(SyncError) {
         isKey = !cursor.needsRow
         if isKey { row = cursor.row } else { try findEntry() }
     }
 
     /// Finds the row of the current entry, or of the first one after it that has one.
-    private func findEntry() throws(StateError) {
+    private func findEntry() throws(SyncError) {
         row = nil
         while row == nil, let cursor = indexCursor, let id = cursor.id {
             row = try rowFinder().row(formAndID: id)
@@ -246,12 +238,12 @@ final class StoreScan: TableScan {
         }
     }
 
-    private func begin(keys: [[UInt8]]) throws(StateError) {
+    private func begin(keys: [[UInt8]]) throws(SyncError) {
         self.keys = keys
         try findNext()
     }
 
-    private func findNext() throws(StateError) {
+    private func findNext() throws(SyncError) {
         row = nil
         while row == nil {
             if nextKey == keys.count { return }
@@ -260,7 +252,7 @@ final class StoreScan: TableScan {
         }
     }
 
-    private func rowFinder() throws(StateError) -> RowFinder {
+    private func rowFinder() throws(SyncError) -> RowFinder {
         if let finder { return finder }
         let made = try RowFinder(table.reader, table: table.name)
         finder = made

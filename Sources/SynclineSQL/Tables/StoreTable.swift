@@ -21,7 +21,7 @@ struct TableFacts {
     let indexes: [TableIndex]
     let scan: ScanFacts
 
-    init(_ reader: StateReader, _ table: String, _ outline: TableOutline) throws(StateError) {
+    init(_ reader: StateReader, _ table: String, _ outline: TableOutline) throws(SyncError) {
         self.outline = outline
         let declared = try reader.types(of: table)
         let seen = Set(outline.columns.map { ExactString($0) })
@@ -103,9 +103,7 @@ final class StoreTable: VirtualTable {
     override func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan {
         var plan = known.plan(request)
         while !request.order.isEmpty, !plan.isOrdered, let place = known.indexToRead(for: request) {
-            known.indexes[place].content = try mapErrors { () throws(StateError) in
-                try source.contents(of: name, place, facts.indexes[place])
-            }
+            known.indexes[place].content = try source.contents(of: name, place, facts.indexes[place])
             known.indexes[place].isRead = true
             plan = known.plan(request)
         }
@@ -115,7 +113,7 @@ final class StoreTable: VirtualTable {
     override func scan() throws(SyncError) -> TableScan { StoreScan(self) }
 
     /// An index that is made on a column, of which 0 is the id; nil if it would be too large.
-    func index(on column: Int) throws(StateError) -> MadeIndex? {
+    func index(on column: Int) throws(SyncError) -> MadeIndex? {
         if let known = made[column] { return known }
         let index =
             column == 0
@@ -126,7 +124,7 @@ final class StoreTable: VirtualTable {
     }
 
     /// The entries of an index on a column with strings and null.
-    func entries(_ column: Int) throws(StateError) -> IndexEntries? {
+    func entries(_ column: Int) throws(SyncError) -> IndexEntries? {
         try IndexEntries(reader, table: name, column: stored[column - 1])
     }
 
@@ -136,14 +134,14 @@ final class StoreTable: VirtualTable {
     func keepsValues(_ part: IndexPart) -> Bool { known.indexes[part.index].keepsValues }
 
     /// The entries of a part of an index, for some values.
-    func cursor(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> IndexCursor {
+    func cursor(_ part: IndexPart, _ values: [Operand]) throws(SyncError) -> IndexCursor {
         try IndexCursor(
             reader, table: name, facts.indexes[part.index], ranges(part, values), isBackward: part.isBackward)
     }
 
     /// The keys of all rows that a part of an index can have for some values. Nil if reading the whole table is
     /// faster.
-    func keys(_ part: IndexPart, _ values: [Operand]) throws(StateError) -> [[UInt8]]? {
+    func keys(_ part: IndexPart, _ values: [Operand]) throws(SyncError) -> [[UInt8]]? {
         let hasStrings = part.ranges(values).first?.includesNumericStrings ?? false
         if hasStrings, try hasManyNumericStrings(part.index) { return nil }
         return try reader.rowKeys(name, facts.indexes[part.index], ranges(part, values))
@@ -160,7 +158,7 @@ final class StoreTable: VirtualTable {
 
     /// Whether the first column of an index has many strings that look like numbers. Each search for a number would read
     /// their rows again.
-    private func hasManyNumericStrings(_ place: Int) throws(StateError) -> Bool {
+    private func hasManyNumericStrings(_ place: Int) throws(SyncError) -> Bool {
         guard known.indexes[place].content[0].contains(.numericString) else { return false }
         if let isKnown = manyNumericStrings[place] { return isKnown }
         let index = facts.indexes[place]

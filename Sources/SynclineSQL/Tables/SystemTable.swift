@@ -19,17 +19,17 @@ enum SystemTable: String, CaseIterable {
         case .tables:
             // The catalog retains this table, so the table must not retain the catalog.
             ListTable(columns: ["name", "in_store", "columns", "rows"]) {
-                [tables = catalog.storeTables, source = catalog.source] () throws(StateError) in
+                [tables = catalog.storeTables, source = catalog.source] () throws(SyncError) in
                 try SystemTable.rows(of: tables, source)
             }
         case .columns:
             ListTable(columns: ["table", "column", "in_store", "type"]) {
-                [tables = catalog.storeTables, source = catalog.source] () throws(StateError) in
+                [tables = catalog.storeTables, source = catalog.source] () throws(SyncError) in
                 try SystemTable.columns(of: tables, source)
             }
         case .outbox:
             ListTable(columns: ["table", "id", "operation", "state", "maybe_sent", "first_event", "last_event"]) {
-                () throws(StateError) in
+                () throws(SyncError) in
                 try PushPlan(reader).operations.map(SystemTable.row)
             }
         case .conflicts:
@@ -37,9 +37,9 @@ enum SystemTable: String, CaseIterable {
                 columns: [
                     "table", "id", "operation", "state", "status", "code", "message", "base", "mine", "current",
                     "server",
-                ]) { () throws(StateError) in try reader.conflicts().map(SystemTable.row) }
+                ]) { () throws(SyncError) in try reader.conflicts().map(SystemTable.row) }
         case .cursors:
-            ListTable(columns: ["table", "query_id", "position", "query", "updated"]) { () throws(StateError) in
+            ListTable(columns: ["table", "query_id", "position", "query", "updated"]) { () throws(SyncError) in
                 try reader.cursors().map { cursor in
                     [
                         .string(cursor.table), .string(cursor.queryID), .string(cursor.state.position),
@@ -53,8 +53,8 @@ enum SystemTable: String, CaseIterable {
 
     private static func rows(
         of tables: [(name: String, stored: String)], _ source: SQLSource
-    ) throws(StateError) -> [[Value]] {
-        try tables.map { name, stored throws(StateError) in
+    ) throws(SyncError) -> [[Value]] {
+        try tables.map { name, stored throws(SyncError) in
             let facts = try source.facts(of: stored)
             return [
                 .string(name), .string(stored), .array(facts.outline.columns.map(Value.string)),
@@ -65,7 +65,7 @@ enum SystemTable: String, CaseIterable {
 
     private static func columns(
         of tables: [(name: String, stored: String)], _ source: SQLSource
-    ) throws(StateError) -> [[Value]] {
+    ) throws(SyncError) -> [[Value]] {
         var rows: [[Value]] = []
         for (name, stored) in tables {
             let facts = try source.facts(of: stored)

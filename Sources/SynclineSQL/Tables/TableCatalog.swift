@@ -15,7 +15,7 @@ final class TableCatalog {
 
     init(_ source: SQLSource) throws(SyncError) {
         self.source = source
-        storeTables = try mapErrors(source.tables)
+        storeTables = try source.tables()
         stored = Dictionary(storeTables.map { (ExactString($0.name.lowercased()), $0.stored) }) { first, _ in first }
     }
 
@@ -46,9 +46,7 @@ final class TableCatalog {
         guard let stored = stored(key) else {
             throw SyncError(.internalError, "the table \(key) does not exist")
         }
-        return try mapErrors { () throws(StateError) in
-            StoreTable(source, name: stored, try source.facts(of: stored))
-        }
+        return StoreTable(source, name: stored, try source.facts(of: stored))
     }
 
     /// Whether a table that was used has a column of decimals.

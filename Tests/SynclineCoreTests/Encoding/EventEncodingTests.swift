@@ -7,8 +7,8 @@ import Testing
 @testable import SynclineCore
 
 @Suite struct EventEncodingTests {
-    private static func decoded(_ bytes: [UInt8]) throws(StateError) -> Event {
-        try bytes.withBytes { bytes throws(StateError) in try Event(bytes) }
+    private static func decoded(_ bytes: [UInt8]) throws(SyncError) -> Event {
+        try bytes.withBytes { bytes throws(SyncError) in try Event(bytes) }
     }
 
     @Test(arguments: EventKind.allCases)
@@ -63,9 +63,9 @@ import Testing
     }
 
     @Test func `an event of an unknown kind was written by a newer version`() {
-        #expect(throws: StateError.newer("an event of kind 99")) { try Self.decoded([99, 0]) }
-        #expect(throws: StateError.malformed("an event of 0 bytes")) { try Self.decoded([]) }
-        #expect(throws: StateError.malformed("an event of 2 bytes")) { try Self.decoded([0, 0]) }
+        #expect(throws: SyncError.newer("an event of kind 99")) { try Self.decoded([99, 0]) }
+        #expect(throws: SyncError.malformed("an event of 0 bytes")) { try Self.decoded([]) }
+        #expect(throws: SyncError.malformed("an event of 2 bytes")) { try Self.decoded([0, 0]) }
     }
 
     @Test func `a row with damaged values is refused`() throws {
@@ -75,7 +75,7 @@ import Testing
         var bytes = event.bytes
         let place = try #require(bytes.firstIndex(of: 0x84))
         bytes[place] = 0x85
-        #expect(throws: StateError.self) { try Self.decoded(bytes) }
+        #expect(throws: SyncError.self) { try Self.decoded(bytes) }
     }
 
     @Test func `a declaration has the bytes that the page of events shows`() {
@@ -97,7 +97,7 @@ import Testing
         }
         let event = Event(time: 5, .local(LocalTransaction(changes, isGrouped: true)))
         guard case .local(let transaction) = try Self.decoded(event.bytes).body else {
-            throw StateError.malformed("it")
+            throw SyncError.malformed("it")
         }
         #expect(transaction.changes.map { Array($0.table.utf8) } == changes.map { Array($0.table.utf8) })
     }

@@ -12,7 +12,7 @@ import Testing
         let reader = history.reader
         let rows = try reader.carriedRows(through: history.next)
         var positions: [Position] = []
-        try reader.forEachChange { position, _ throws(StateError) in
+        try reader.forEachChange { position, _ throws(SyncError) in
             positions.append(position)
             return true
         }
@@ -47,11 +47,11 @@ import Testing
         try projector.apply(Event(time: 0, .local(LocalTransaction([change], isGrouped: false))), number: 1)
         var rows = try projector.reader(of: projector.store.snapshot).carriedRows(through: 1)
         rows[0].changes[0].columns = Row([.init("a", .integer(2))])
-        #expect(throws: StateError.self) {
+        #expect(throws: SyncError.self) {
             try projector.apply(Event(time: 0, .carried(through: 1, rows)), number: 2)
         }
         rows[0].id = "y"
-        #expect(throws: StateError.self) {
+        #expect(throws: SyncError.self) {
             try projector.apply(Event(time: 0, .carried(through: 1, rows)), number: 2)
         }
     }
@@ -69,7 +69,7 @@ import Testing
         circular.previous = Position(event: 2, index: 0)
         projector.state.write(circular, at: first, old: old)
         let reader = projector.reader(of: projector.store.snapshot)
-        let damage = StateError.malformed("the order of a row's changes")
+        let damage = SyncError.malformed("the order of a row's changes")
         #expect(throws: damage) { try reader.carriedRows(through: 2) }
         let pending = try #require(try reader.entry(key: change.rowKey)?.pending)
         #expect(throws: damage) { try projector.state.chain(of: pending) }

@@ -132,7 +132,7 @@ import Testing
             let projector = history.projector
             let reader = history.reader
             for table in try reader.tables() {
-                try reader.forEachEntry(of: table) { id, entry throws(StateError) in
+                try reader.forEachEntry(of: table) { id, entry throws(SyncError) in
                     guard let pending = entry.pending else { return }
                     var made = PendingRow(
                         first: pending.first, last: pending.last, count: pending.count, isPresent: entry.base != nil)

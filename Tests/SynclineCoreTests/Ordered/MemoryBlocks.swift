@@ -14,14 +14,14 @@ final class MemoryBlocks: BlockSource {
         }
     }
 
-    func block(at address: UInt64, length: Int?) throws(StateError) -> RunBlock {
+    func block(at address: UInt64, length: Int?) throws(SyncError) -> RunBlock {
         let bytes = blocks.withLock { $0.indices.contains(Int(address)) ? $0[Int(address)] : nil }
-        guard let bytes else { throw .failed(SyncError(.ioError, "there is no block \(address)")) }
+        guard let bytes else { throw SyncError(.ioError, "there is no block \(address)") }
         return bytes.withUnsafeBytes { RunBlock($0) }
     }
 
     /// All of them, in one piece of memory.
-    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(StateError) -> [RunBlock] {
+    func blocks(at addresses: ArraySlice<UInt64>, length: Int?) throws(SyncError) -> [RunBlock] {
         var piece: [UInt8] = []
         var places: [Range<Int>] = []
         for address in addresses {
@@ -38,7 +38,7 @@ final class MemoryBlocks: BlockSource {
 
 extension StateStore {
     /// Makes a run of the table set aside and of the runs it is merged with, as a checkpoint does.
-    func mergeFull(into blocks: MemoryBlocks, merging count: Int? = nil) throws(StateError) {
+    func mergeFull(into blocks: MemoryBlocks, merging count: Int? = nil) throws(SyncError) {
         let merged = count ?? layers.runsToMerge()
         let written = try RunWriter.write(try layers.cursorOverRuns(merged)) { block in blocks.append(block) }
         // What is needed to open a run survives its encoding.
@@ -52,7 +52,7 @@ extension StateStore {
 
 extension StateSnapshot {
     /// All entries, in order.
-    func contents(from start: [UInt8] = []) throws(StateError) -> [[UInt8]: [UInt8]] {
+    func contents(from start: [UInt8] = []) throws(SyncError) -> [[UInt8]: [UInt8]] {
         var all: [[UInt8]: [UInt8]] = [:]
         try forEach(from: start) { key, value in
             all[[UInt8](key)] = [UInt8](value)

@@ -31,9 +31,9 @@ private struct Play {
         chance.bytes(chance.once(in: 200) ? 20_000 : chance.below(60))
     }
 
-    mutating func change() throws(StateError) {
+    mutating func change() throws(SyncError) {
         let key = key()
-        let old = try key.withBytes { key throws(StateError) in try store.value(key) }
+        let old = try key.withBytes { key throws(SyncError) in try store.value(key) }
         guard old.map(\.copy) == model[key] else { throw .malformed("the value of \(key)") }
         if chance.once(in: 3) {
             if let old { key.withBytes { store.remove($0, old: old) } }
@@ -46,7 +46,7 @@ private struct Play {
     }
 
     /// A commit of some changes, a part of which may be undone.
-    mutating func commit() throws(StateError) {
+    mutating func commit() throws(SyncError) {
         store.beginChanges()
         for _ in 0..<chance.below(12) { try change() }
         let (mark, kept) = (store.changeCount, model)
@@ -64,7 +64,7 @@ private struct Play {
         snapshots.append((snapshot, model))
     }
 
-    mutating func makeRoom() throws(StateError) {
+    mutating func makeRoom() throws(SyncError) {
         if store.layers.isFullSet {
             try store.mergeFull(into: blocks, merging: chance.below(store.layers.runs.count + 1))
         } else {
@@ -72,14 +72,14 @@ private struct Play {
         }
     }
 
-    mutating func step() throws(StateError) {
+    mutating func step() throws(SyncError) {
         if chance.once(in: 12) { try makeRoom() } else { try commit() }
     }
 
     /// Compares a snapshot with its model, from larger keys to smaller ones.
     private func checkBackward(
         _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]], from start: [UInt8], before end: [UInt8]
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         let expected = model.keys.filter { !$0.lexicographicallyPrecedes(start) && $0.lexicographicallyPrecedes(end) }
             .sorted { $1.lexicographicallyPrecedes($0) }
         var found: [[UInt8]] = []
@@ -93,8 +93,8 @@ private struct Play {
     }
 
     /// Compares a snapshot with its model: everything, from a key on, and single keys.
-    mutating func check(_ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]) throws(StateError) -> Bool {
-        var place = try [UInt8]().withBytes { key throws(StateError) in try snapshot.cursor(from: key) }
+    mutating func check(_ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]) throws(SyncError) -> Bool {
+        var place = try [UInt8]().withBytes { key throws(SyncError) in try snapshot.cursor(from: key) }
         for (key, value) in model.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard place.key?.elementsEqual(key) == true, place.value?.elementsEqual(value) == true else { return false }
             try place.advance()
@@ -106,7 +106,7 @@ private struct Play {
             guard try checkBackward(snapshot, model, from: start, before: key()) else { return false }
             let expected = model.filter { !$0.key.lexicographicallyPrecedes(start) }
             guard try snapshot.contents(from: start) == expected else { return false }
-            let found = try start.withBytes { key throws(StateError) in try snapshot.value(key) }
+            let found = try start.withBytes { key throws(SyncError) in try snapshot.value(key) }
             guard found.map(\.copy) == model[start] else { return false }
         }
         guard try checkVisits(snapshot, model) else { return false }
@@ -116,7 +116,7 @@ private struct Play {
     /// Visits the keys from one on, and those with a prefix, up to some number of them.
     private mutating func checkVisits(
         _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         let entries = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { [$0.key, $0.value] }
         for _ in 0..<6 {
             let (start, most) = (key(), chance.pick([1, 2, 30, .max]))
@@ -142,14 +142,14 @@ private struct Play {
     /// Looks up several keys at once.
     private mutating func checkTogether(
         _ snapshot: StateSnapshot, _ model: [[UInt8]: [UInt8]]
-    ) throws(StateError) -> Bool {
+    ) throws(SyncError) -> Bool {
         var keys = RowKeys(prefix: [])
         let wanted = Set((0..<chance.below(40)).map { _ in key() } + model.keys.prefix(chance.below(10)))
         for key in wanted { keys.append(key: key) }
         keys.sort()
         var found: [[[UInt8]]] = []
         let areKnown = chance.once(in: 2)
-        try keys.forEachFew { few throws(StateError) in
+        try keys.forEachFew { few throws(SyncError) in
             try snapshot.forEachValue(of: few, areKnown: areKnown) { place, value in
                 found.append([[UInt8](few[place]), value.copy])
             }
@@ -160,7 +160,7 @@ private struct Play {
         return found == expected
     }
 
-    mutating func checkAll() throws(StateError) -> Bool {
+    mutating func checkAll() throws(SyncError) -> Bool {
         for (snapshot, model) in snapshots { guard try check(snapshot, model) else { return false } }
         return true
     }

@@ -17,7 +17,7 @@ import Testing
         var model: [Int: [UInt8]] = [:]
         for layer in 0..<3 {
             for number in 0..<4000 where chance.once(in: layer == 0 ? 2 : 9) {
-                let old = try key(number).withBytes { key throws(StateError) in try store.value(key) }
+                let old = try key(number).withBytes { key throws(SyncError) in try store.value(key) }
                 if let old, chance.once(in: 3) {
                     key(number).withBytes { store.remove($0, old: old) }
                     model[number] = nil
@@ -29,7 +29,7 @@ import Testing
             }
             // The newer run also has whole blocks that no older layer reaches into, with keys that were removed again.
             for number in 6000..<8000 where layer == 1 {
-                try key(number).withBytes { key throws(StateError) in
+                try key(number).withBytes { key throws(SyncError) in
                     [1].withBytes { store.put(key, $0, old: nil) }
                     if number % 3 == 0, let old = try store.value(key) { store.remove(key, old: old) }
                 }

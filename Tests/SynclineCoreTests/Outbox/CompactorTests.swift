@@ -141,16 +141,12 @@ private final class CompactorWalk {
 extension Projector {
     /// The row's pending operation is sent.
     fileprivate func freezeForTest(_ table: String, _ id: String) throws(SyncError) {
-        do throws(StateError) {
-            let pending = try state.entry(state.rowKey(table, id)).entry?.pending
-            guard let pending, pending.frozen == nil, pending.operation != nil else { return }
-            let plan = try PushPlan(StateReader(store.snapshot, shapes)).operations
-            guard let position = plan.first(where: { $0.table == table })?.position else { return }
-            try PushFold(state: state).apply(
-                SentOperation(table: table, id: id, operationID: "o", position: position, through: pending.last))
-        } catch {
-            throw SyncError(error)
-        }
+        let pending = try state.entry(state.rowKey(table, id)).entry?.pending
+        guard let pending, pending.frozen == nil, pending.operation != nil else { return }
+        let plan = try PushPlan(StateReader(store.snapshot, shapes)).operations
+        guard let position = plan.first(where: { $0.table == table })?.position else { return }
+        try PushFold(state: state).apply(
+            SentOperation(table: table, id: id, operationID: "o", position: position, through: pending.last))
     }
 
     /// A row comes from the server with one new column each time.
@@ -160,7 +156,7 @@ extension Projector {
             .init("c", .integer(1000 + Int64(event))),
         ])
         let page = PulledPage(table: table, queryID: nil, rows: [PulledRow(id: "r", row: row)], cursor: nil)
-        do throws(StateError) { try apply(Event(time: 0, .page(page)), number: event) } catch { throw SyncError(error) }
+        try apply(Event(time: 0, .page(page)), number: event)
     }
 }
 

@@ -19,10 +19,10 @@ import Testing
             for (index, number) in arrival.enumerated() {
                 let id = String(1000 + index)
                 let row = Row([.init("n", .integer(Int64(number)))])
-                try Array(id.utf8).withBytes { id throws(StateError) in
-                    try row.withView { view throws(StateError) in
+                try Array(id.utf8).withBytes { id throws(SyncError) in
+                    try row.withView { view throws(SyncError) in
                         let sight = EncodedRowView(id: id, row: view)
-                        try withUnsafePointer(to: sight) { place throws(StateError) in
+                        try withUnsafePointer(to: sight) { place throws(SyncError) in
                             _ = try first.offer(VisitedRow(place: place, key: id, value: view.bytes, form: 3))
                         }
                     }

@@ -87,7 +87,7 @@ private struct RelatedRows {
     }
 
     /// Runs both queries.
-    func rows(_ reader: StateReader) throws(StateError) -> LivePair.Rows {
+    func rows(_ reader: StateReader) throws(SyncError) -> LivePair.Rows {
         let found = try reader.run(page)
         let isRelated = FilterExpression.oneOf(.column(column), keys(found.rows).map { .literal($0) })
         var query = others
@@ -102,7 +102,7 @@ private struct LivePage {
     var live: LivePair
     var told: LivePair.Rows
 
-    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(StateError) {
+    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(SyncError) {
         self.rows = rows
         live = rows.live(spare: spare)
         try live.load(reader)
@@ -110,7 +110,7 @@ private struct LivePage {
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(StateError) -> String? {
+    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
         var isChanged = false
         for part in changes { isChanged = try live.update(part) || isChanged }
         let (result, expected) = (live.result, try rows.rows(reader))
@@ -127,7 +127,7 @@ private struct LiveValues {
     var live: LiveAggregate
     var told: [RowGroup]
 
-    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(StateError) {
+    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(SyncError) {
         self.aggregate = aggregate
         live = LiveAggregate(aggregate)
         try live.load(reader)
@@ -135,7 +135,7 @@ private struct LiveValues {
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(SyncError) -> String? {
         let isChanged = try live.update(changes)
         let (result, expected) = (live.result, try reader.run(aggregate))
         if result != expected { return "are \(result) instead of \(expected)" }
@@ -151,7 +151,7 @@ private struct LiveQuery {
     var window: LiveWindow
     var told: QueryResult
 
-    init(_ query: RowQuery, spare: Int, _ reader: StateReader) throws(StateError) {
+    init(_ query: RowQuery, spare: Int, _ reader: StateReader) throws(SyncError) {
         self.query = query
         window = LiveWindow(query, spare: spare)
         try window.load(reader)
@@ -159,7 +159,7 @@ private struct LiveQuery {
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(StateError) -> String? {
+    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(SyncError) -> String? {
         let isChanged = try window.update(changes)
         let (result, expected) = (window.result, try reader.run(query))
         if result != expected { return "shows \(result), and is \(expected)" }

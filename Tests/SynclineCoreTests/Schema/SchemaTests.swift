@@ -118,7 +118,7 @@ import Testing
         #expect(throws: SyncError.self) { try strict.check("cafe\u{301}") }
         try Declaration(version: 1, isStrict: false, tables: []).check("u")
         #expect(try Declaration(strict.value) == strict)
-        #expect(throws: StateError.self) { try Declaration(.integer(1)) }
+        #expect(throws: SyncError.self) { try Declaration(.integer(1)) }
     }
 
     @Test func `the tool's list keeps what an app declared`() throws {

@@ -81,7 +81,7 @@ extension LocalTransactionWriter {
         var edit = SharedEdit(mark: mark, changes: [])
         var deletes = false
         for id in Set([CommonRows.ids[chance.below(3)], CommonRows.ids[chance.below(3)]]).sorted() {
-            let row = try mapErrors { () throws(StateError) in try reader.row(CommonRows.table, id) }
+            let row = try reader.row(CommonRows.table, id)
             let seen = CommonRows.columns(row?.columns)
             var letters: [Character] = [chance.once(in: 2) ? "x" : "y"]
             if chance.once(in: 4) { letters = ["x", "y"] }

@@ -107,7 +107,7 @@ enum SharedRows {
     /// The number of each process.
     static func numbers(_ reader: StateReader) throws(SyncError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
-        for row in try mapErrors({ () throws(StateError) in try reader.run(RowQuery(table: table)) }).rows {
+        for row in try reader.run(RowQuery(table: table)).rows {
             if case .integer(let number)? = row.columns["n"] { numbers[row.id] = number }
         }
         return numbers

@@ -76,7 +76,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
         let report = try await store.database.push()
         #expect(report.operations.map(\.outcome) == [.parked, .done, .parked])
         let message = try #require(try await store.database.conflicts().first?.message)
-        #expect(message.contains("ROW-A") && message.contains("row-a") && message.contains("config ids ignore-case"))
+        #expect(message.contains("ROW-A") && message.contains("row-a") && message.contains("`ignore-case`"))
         #expect(try await store.database.pull("t").reason == nil, "nothing stops a pull")
         // The pull has fetched the rows under the server's ids: two rows each.
         await #expect { try await store.ignoreCase() } throws: {

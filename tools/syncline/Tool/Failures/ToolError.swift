@@ -44,7 +44,6 @@ package struct ToolError: Error, Hashable, Sendable {
         let exit: ExitCode =
             switch error.code {
             case .operationNotFound: .no
-            case .usage: .usage
             case .internalError: .internalError
             default: .failed
             }
@@ -52,10 +51,22 @@ package struct ToolError: Error, Hashable, Sendable {
         address = error.address
     }
 
-    /// The hint of the store, or the command to run if there is no store.
-    private static func hint(_ hint: String?) -> String? {
-        hint == LogError.absenceHint ? "Run `syncline init`, or check the path." : hint
-    }
+    /// The hint of the library, or the command that does what it says.
+    private static func hint(_ hint: String?) -> String? { hint.map { commands[$0] ?? $0 } }
+
+    private static let commands = [
+        LogError.absenceHint: "Run `syncline init`, or check the path.",
+        LogError.damageHint: "Nothing was changed. `syncline verify` lists the damage; `syncline repair --salvage DIR` "
+            + "makes a new store of all that can be read.",
+        Hint.damage: "Nothing was changed. `syncline verify` lists the damage.",
+        Hint.untrueCheckpoint: "Close the store and run `syncline repair`: it moves the checkpoint into quarantine, "
+            + "and the state is rebuilt from the log.",
+        Hint.unreadableChanges: "`syncline repair` moves the file into quarantine.",
+        Hint.backend: "Set its URL: `syncline config backend URL`.",
+        Hint.branch: "Land it, then do this in the store: `syncline branch land NAME`.",
+        Hint.branches: "Nothing was changed. Land or drop them first: `syncline branch land NAME`.",
+        Hint.branchBase: "Its rows can still be read: `syncline export --branch NAME`.",
+    ]
 
     /// Converts any error; nil if the reader of the output has closed it, which is not an error.
     init?(_ error: any Error) {
@@ -64,7 +75,6 @@ package struct ToolError: Error, Hashable, Sendable {
         case let error as ToolError: self = error
         case let error as LogError: self.init(error)
         case let error as SyncError: self.init(error)
-        case let error as StateError: self.init(SyncError(error))
         case let error as StorageError: self.init(LogError(error))
         default:
             self.init(

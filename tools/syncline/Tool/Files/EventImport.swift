@@ -68,15 +68,14 @@ struct EventImport {
                 hint: "Import all events of an export, in their order.")
         }
         let record = try EventImport.bytes(line[member: "record"], number, "the event has no `record`")
-        do throws(StateError) {
-            try record.withBytes { bytes throws(StateError) in
+        do throws(SyncError) {
+            try record.withBytes { bytes throws(SyncError) in
                 try target.projector.apply(bytes, number: expected)
             }
             target.projector.store.endCommit()
             try target.projector.store.settle(above: 16 << 20)
         } catch {
-            let why = SyncError(error)
-            throw ToolError("invalid-item", "line \(number): \(why.message)", hint: why.hint)
+            throw ToolError("invalid-item", "line \(number): \(error.message)", hint: error.hint)
         }
         batch.append(record)
         batchSize += record.count

@@ -17,7 +17,7 @@ struct StoreDraft {
     var storage: POSIXStorage { folder.storage }
 
     /// Renames the draft to the store's name, durably.
-    func putInPlace() throws(LogError) {
+    func putInPlace() throws {
         try folder.putInPlace()
         Leftovers.forget(folder.path)
     }

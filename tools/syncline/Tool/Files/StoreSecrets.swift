@@ -20,8 +20,8 @@ struct StoreSecrets: CredentialProvider {
     }
 
     /// The content of the file; empty if there is none.
-    func read() throws(ToolError) -> [Value.Member] {
-        guard let bytes = try mapErrors({ () throws(LogError) in try file.read() }) else { return [] }
+    func read() throws -> [Value.Member] {
+        guard let bytes = try file.read() else { return [] }
         guard case .object(let members)? = try? Value(json: bytes) else {
             throw ToolError(
                 "invalid-configuration", "\(StoreSecrets.name) is not a JSON object",
@@ -31,22 +31,18 @@ struct StoreSecrets: CredentialProvider {
     }
 
     /// Sets a secret, durably; nil removes it. The file is replaced as a whole: a reader sees the old or the new.
-    func set(_ name: String, _ value: Value?) throws(ToolError) {
+    func set(_ name: String, _ value: Value?) throws {
         var members = try read().filter { $0.name != name }
         if let value { members.append(.init(name, value)) }
-        let bytes = Array(Value.object(members).json.utf8)
-        try mapErrors { () throws(LogError) in try file.replace(with: bytes) }
-    }
-
-    private func mapErrors<Result>(_ body: () throws(LogError) -> Result) throws(ToolError) -> Result {
-        do throws(LogError) { return try body() } catch { throw ToolError(error) }
+        try file.replace(with: Array(Value.object(members).json.utf8))
     }
 
     // MARK: Credentials
 
     /// The content of the file; an error is the reason why a push or pull stops.
     private func readForRequest() throws(SyncError) -> [Value.Member] {
-        do throws(ToolError) { return try read() } catch {
+        do { return try read() } catch {
+            guard let error = ToolError(error) else { return [] }
             throw SyncError(.init(rawValue: error.code), error.message, hint: error.hint, address: error.file)
         }
     }

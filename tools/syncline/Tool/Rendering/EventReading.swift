@@ -19,11 +19,11 @@ struct EventReading {
     func forEach(from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool) throws {
         try forEachRecord(from: first) { number, record in
             let event: Event
-            do throws(StateError) {
+            do throws(SyncError) {
                 event = try Event(record, shapes: shapes)
             } catch {
                 context.output.notePartial()
-                context.narration.warn("@\(number) is not an event: \(SyncError(error).message)")
+                context.narration.warn("@\(number) is not an event: \(error.message)")
                 return true
             }
             return try body(number, event)

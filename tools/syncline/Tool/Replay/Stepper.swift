@@ -35,8 +35,6 @@ final class Stepper {
                 context.narration.fail(error)
             } catch let error as SyncError {
                 context.narration.fail(ToolError(error))
-            } catch let error as StateError {
-                context.narration.fail(ToolError(SyncError(error)))
             }
         }
         try context.output.flush()

@@ -85,7 +85,7 @@ struct Moment {
         let shapes = ShapeTable()
         try EventWalk(storage).forEachRecord(from: 1) { number, record throws(SyncError) in
             let moment: Int64
-            do throws(StateError) { moment = try EventReader(record, shapes).time } catch { throw SyncError(error) }
+            moment = try EventReader(record, shapes).time
             if moment > time {
                 if newest == 0 { first = (number, moment) }
                 return false

@@ -35,7 +35,7 @@ extension StudioData {
 }
 
 extension StateReader {
-    fileprivate func conflict(of row: StudioRow) throws(StateError) -> Conflict? {
+    fileprivate func conflict(of row: StudioRow) throws(SyncError) -> Conflict? {
         guard let entry = try entry(row.table, row.id), let frozen = entry.pending?.frozen else { return nil }
         var conflict = Conflict(table: row.table, id: row.id, frozen, try types(of: row.table))
         conflict?.current = entry.visible
@@ -114,7 +114,7 @@ private struct RowStory {
 
     /// Folds an event; one that makes no sense without lost ones is left out.
     private mutating func fold(_ record: UnsafeRawBufferPointer, _ number: UInt64, into blame: inout Blame) -> Bool {
-        do throws(StateError) {
+        do throws(SyncError) {
             return try blame.fold(record, number: number)
         } catch {
             isWhole = false

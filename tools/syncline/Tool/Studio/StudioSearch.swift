@@ -30,7 +30,7 @@ struct StudioSearch {
         (rowLimit, matchLimit) = (rows, matches)
     }
 
-    func run(_ reader: StateReader, _ table: String, from start: [UInt8]?) throws(StateError) -> Found {
+    func run(_ reader: StateReader, _ table: String, from start: [UInt8]?) throws(SyncError) -> Found {
         let cursor = try RowCursor(reader, table: table)
         var found = Found()
         while let row = cursor.row, let key = cursor.key {

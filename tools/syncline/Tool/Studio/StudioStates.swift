@@ -133,12 +133,8 @@ final class StudioStates: Sendable {
             try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in
                 try EventWalk(storage).forEachRecord(from: projector.through + 1) { number, record throws(SyncError) in
                     guard number > projector.through else { return true }
-                    do throws(StateError) {
-                        try projector.apply(record, number: number)
-                        if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
-                    } catch {
-                        throw SyncError(error)
-                    }
+                    try projector.apply(record, number: number)
+                    if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
                     return true
                 }
             }
@@ -242,7 +238,7 @@ private final class PartialState {
     /// Folds the last event, and notes the rows that it changes.
     private func step(_ record: UnsafeRawBufferPointer, _ number: UInt64) throws {
         var parts: [StateChanges] = []
-        fold.afterPart = { projector throws(StateError) in parts.append(try StateChanges(projector)) }
+        fold.afterPart = { projector throws(SyncError) in parts.append(try StateChanges(projector)) }
         defer { fold.afterPart = nil }
         try fold.fold(record, number: number)
         last = StudioStep(
