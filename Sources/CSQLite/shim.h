@@ -36,6 +36,14 @@ static inline void syncline_sqlite_be_defensive(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, (int *)0);
 }
 
+// Lets statements write the table of the schema, or reads the schema again and lets them no more.
+static inline void syncline_sqlite_let_schema_be_written(sqlite3 *database, int isWritable) {
+    if (isWritable) sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 0, (int *)0);
+    sqlite3_exec(
+        database, isWritable ? "PRAGMA writable_schema = ON" : "PRAGMA writable_schema = RESET", 0, 0, (char **)0);
+    if (!isWritable) sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+}
+
 // SQLite counts its memory under one lock, for which threads that read side by side wait. Only before the first use.
 static inline void syncline_sqlite_count_no_memory(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

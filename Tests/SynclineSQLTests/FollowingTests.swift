@@ -161,6 +161,35 @@ import Testing
         #expect(try await FollowingFiles.checkMirror(path, database, "after the failure") == before)
     }
 
+    @Test(arguments: [499, 500, 501, 1203])
+    func `a mirror of many tables is whole, also after an update that fails`(count: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/mirror.sqlite"
+        let database = try await SyncDatabase.open(MemoryStorage())
+        try await database.transaction { transaction in
+            for number in 0..<count {
+                for id in ["a", "b"] {
+                    try transaction.insert("t\(number)", ["id": .string(id), "n": .integer(Int64(number))])
+                }
+                try transaction.insert("t\(number)", ["id": "c", "another \(number)": true])
+            }
+        }
+        try await database.declareIndex(table: "t7", column: "n")
+        #expect(throws: SyncError.self) {
+            try FollowingFile(path: path, content: FailingContent(), isPrivate: false).update(
+                to: database.sqlSource
+            ) { _, event in event }
+        }
+        #expect(try PlainSQLite(path).run("select count(*) from sqlite_schema") == [[0]])
+        let mirror = SQLMirror(database, at: path)
+        try await mirror.update()
+        try await FollowingFiles.checkMirror(path, database, "first")
+        try await database.table("t3").update(["id": "a", "n": -1, "more": 1])
+        try await database.table("one more").insert(["id": "a"])
+        try await mirror.update()
+        try await FollowingFiles.checkMirror(path, database, "second")
+    }
+
     @Test func `a full disk is an error, and undoes the transaction`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/full.sqlite"

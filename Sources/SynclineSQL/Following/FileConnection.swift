@@ -97,6 +97,13 @@ final class FileConnection {
         }
     }
 
+    /// Runs a body that writes the table of the schema itself, and reads the schema again.
+    func changingSchema(_ body: () throws(FileFailure) -> Void) throws(FileFailure) {
+        syncline_sqlite_let_schema_be_written(handle, 1)
+        defer { syncline_sqlite_let_schema_be_written(handle, 0) }
+        try body()
+    }
+
     /// How long it waits for other programs, in milliseconds.
     private static let patience: Int32 = 10_000
 

@@ -37,6 +37,8 @@ private final class MirrorWriter: FileWriter {
     private var taken: Set<ExactString> = []
     private static let reserved = ["syncline_stamp", "syncline_columns"]
     private static let indexPrefix = "syncline_index "
+    /// While the whole store is copied, table by table.
+    private var shelf: SchemaShelf?
 
     init(_ file: FileConnection, _ ids: IDComparison, _ types: TypeCatalog) {
         self.file = file
@@ -54,6 +56,7 @@ private final class MirrorWriter: FileWriter {
         try file.run("DELETE FROM syncline_columns")
         known = [:]
         taken = MirrorWriter.reserved.exact
+        shelf = SchemaShelf(file, keeping: MirrorWriter.reserved)
     }
 
     func put(_ row: StoredRow, of table: String) throws(FileFailure) {
@@ -90,6 +93,8 @@ private final class MirrorWriter: FileWriter {
     /// Creates the tables and columns that are declared, and the indexes that the store has, and drops indexes that it no
     /// longer has.
     func finish(_ source: SQLSource) throws(FileFailure) {
+        try shelf?.putBack()
+        shelf = nil
         for stored in types.names {
             let names = types[stored].columns.map(\.name)
             var target = try table(stored, with: names)
@@ -150,6 +155,7 @@ private final class MirrorWriter: FileWriter {
     /// reads its whole schema again for each column that is added later.
     private func table(_ stored: String, with first: some Sequence<String>) throws(FileFailure) -> Table {
         if let table = try tables()[ExactString(stored)] { return table }
+        try shelf?.makeRoom()
         let name = SQLName.table(stored, besides: taken)
         taken.insert(ExactString(name.lowercased()))
         let collation = ids == .ignoreCase ? " COLLATE NOCASE" : ""
