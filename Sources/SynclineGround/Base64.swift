@@ -4,47 +4,62 @@ package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var index = 0
+        String(unsafeUninitializedCapacity: length(of: bytes.count)) { text in
+            bytes.withUnsafeBytes { write($0, into: text) }
+        }
+    }
+
+    /// The length of the text of some bytes.
+    package static func length(of count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Writes the text of bytes, and returns its length.
+    package static func write(_ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var (index, end) = (0, 0)
         while index < bytes.count {
             let rest = bytes.count - index
             let group =
                 UInt32(bytes[index]) << 16 | (rest > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
                 | (rest > 2 ? UInt32(bytes[index + 2]) : 0)
-            text.append(alphabet[Int(group >> 18)])
-            text.append(alphabet[Int(group >> 12 & 63)])
-            text.append(rest > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-            text.append(rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
+            text[end] = alphabet[Int(group >> 18)]
+            text[end + 1] = alphabet[Int(group >> 12 & 63)]
+            text[end + 2] = rest > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+            text[end + 3] = rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
             index += 3
+            end += 4
         }
-        return String(decoding: text, as: UTF8.self)
+        return end
     }
 
     /// Decodes base64; nil for anything but whole groups of the alphabet with the right padding.
     package static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { text in
-            guard text.count % 4 == 0 else { return nil }
-            let padding = text.suffix(2).filter { $0 == UInt8(ascii: "=") }.count
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(text.count / 4 * 3)
-            var group: UInt32 = 0
-            for (index, character) in text.enumerated() {
-                let isPadding = index >= text.count - padding
-                guard let digit = isPadding ? 0 : digit(character) else { return nil }
-                if isPadding && character != UInt8(ascii: "=") { return nil }
-                group = group << 6 | digit
-                if index % 4 == 3 {
-                    bytes.append(UInt8(truncatingIfNeeded: group >> 16))
-                    bytes.append(UInt8(truncatingIfNeeded: group >> 8))
-                    bytes.append(UInt8(truncatingIfNeeded: group))
-                    group = 0
-                }
+            var isWhole = false
+            let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { memory, count in
+                let found = decode(UnsafeRawBufferPointer(text), into: UnsafeMutableRawBufferPointer(memory))
+                (isWhole, count) = (found != nil, found ?? 0)
             }
-            bytes.removeLast(min(padding, bytes.count))
-            return bytes
+            return isWhole ? bytes : nil
         }
+    }
+
+    /// Decodes base64 into memory for three bytes of each group, and returns the number of bytes.
+    package static func decode(_ text: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer) -> Int? {
+        guard text.count % 4 == 0 else { return nil }
+        let equals = UInt8(ascii: "=")
+        let padding = text.suffix(2).reduce(0) { $0 + ($1 == equals ? 1 : 0) }
+        if padding == 1, text.last != equals { return nil }
+        var (group, end): (UInt32, Int) = (0, 0)
+        for index in 0..<text.count {
+            guard let digit = index >= text.count - padding ? 0 : digit(text[index]) else { return nil }
+            group = group << 6 | digit
+            guard index % 4 == 3 else { continue }
+            memory[end] = UInt8(truncatingIfNeeded: group >> 16)
+            memory[end + 1] = UInt8(truncatingIfNeeded: group >> 8)
+            memory[end + 2] = UInt8(truncatingIfNeeded: group)
+            (group, end) = (0, end + 3)
+        }
+        return end - min(padding, end)
     }
 
     /// Reads the alphabet of URLs, without padding.

@@ -46,8 +46,22 @@ extension Dictionary where Key == ExactString {
 }
 
 extension String {
-    /// Whether two strings have the same UTF-8.
-    @inlinable public func hasSameBytes(as other: String) -> Bool {
+    /// Whether two strings have the same UTF-8. `==` tells most strings apart at once, and also takes different bytes of
+    /// the same characters for equal.
+    @inlinable @inline(__always) public func hasSameBytes(as other: String) -> Bool {
+        self == other && (hasSameBits(as: other) || hasSameUTF8(as: other))
+    }
+
+    /// Whether both are the same short string, which is its own memory, or share their memory.
+    @inlinable @inline(__always) func hasSameBits(as other: String) -> Bool {
+        #if _pointerBitWidth(_64)
+            unsafeBitCast(self, to: (UInt64, UInt64).self) == unsafeBitCast(other, to: (UInt64, UInt64).self)
+        #else
+            false
+        #endif
+    }
+
+    @usableFromInline func hasSameUTF8(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         // The memory of strings is compared much faster than their views.
         let areSame = utf8.withContiguousStorageIfAvailable { mine in

@@ -1,5 +1,5 @@
-// The forms of strings that are stored in fewer bytes: UUIDs, other hexadecimal digits, and moments. Every string that is
-// stored is looked at for them.
+// The forms of strings that are stored in fewer bytes: UUIDs, other hexadecimal digits, moments, and versions of servers.
+// Every string that is stored is looked at for them.
 
 import SynclineGround
 
@@ -9,8 +9,14 @@ enum TextForm: Hashable {
     case hexadecimal
     /// `2026-05-19T21:30:00.123Z`, as milliseconds since 1970.
     case instant(Int64)
+    /// Base64 with padding at its end, as the versions of rows are.
+    case base64
 
     init?(_ utf8: UnsafeRawBufferPointer) {
+        if TextForm.isBase64(utf8) {
+            self = .base64
+            return
+        }
         switch utf8.count {
         case 36 where utf8[8] == UInt8(ascii: "-"):
             guard let uuid = UUIDDigits(utf8) else { return nil }
@@ -30,6 +36,24 @@ enum TextForm: Hashable {
             guard let digits = Hexadecimal.Eight(utf8, at: offset), !digits.hasUpper else { return false }
         }
         return true
+    }
+
+    /// Whether it is exactly what its bytes are in base64. Without padding, a word of the language could be.
+    private static func isBase64(_ utf8: UnsafeRawBufferPointer) -> Bool {
+        guard base64Lengths.contains(utf8.count), utf8.count & 3 == 0, utf8[utf8.count - 1] == UInt8(ascii: "=") else {
+            return false
+        }
+        return withTextMemory(utf8.count) { memory in
+            guard let count = Base64.decode(utf8, into: UnsafeMutableRawBufferPointer(memory)) else { return false }
+            let bytes = memory.filled(count)
+            return withTextMemory(utf8.count) { $0.filled(Base64.write(bytes, into: $0)).hasSameBytes(as: utf8) }
+        }
+    }
+
+    private static let base64Lengths = 8...64
+
+    static func text(ofBase64 bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: Base64.length(of: bytes.count)) { Base64.write(bytes, into: $0) }
     }
 
     /// Parses exactly the form that `text(of:)` writes.

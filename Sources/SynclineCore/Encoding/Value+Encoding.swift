@@ -1,10 +1,11 @@
 // The compact encoding of one value. A tag says what follows; small integers and short strings are part of the tag.
-// Strings of three frequent forms (UUIDs, instants, hexadecimal) are stored as what they mean, and decode to the same
+// Strings of frequent forms (UUIDs, instants, hexadecimal, base64 with padding) are stored as what they mean, and decode to the same
 // string.
 //
 //   00 null · 01 false · 02 true · 03 integer (zigzag) · 04 double (8) · 05 text (length) · 06 date · 07 bytes (length)
 //   08 array (count) · 09 object (count) · 0a uuid text (16) · 0b UUID text (16) · 0c instant text (zigzag ms)
-//   0d hexadecimal text (length in bytes) · 0e number as it is spelled (length) · 40…7f integer 0…63 · 80…ff text of 0…127 bytes
+//   0d hexadecimal text (length in bytes) · 0e number as it is spelled (length) · 0f base64 text (length in bytes)
+//   40…7f integer 0…63 · 80…ff text of 0…127 bytes
 //
 // A value has one encoding, so equal bytes are equal values.
 
@@ -26,13 +27,14 @@ enum ValueTag {
     static let instant: UInt8 = 12
     static let hexadecimal: UInt8 = 13
     static let spelledNumber: UInt8 = 14
+    static let base64: UInt8 = 15
     static let smallInteger: UInt8 = 0x40
     static let shortText: UInt8 = 0x80
 
     /// Whether a tag is that of a string, in any form.
     static func isText(_ tag: UInt8) -> Bool {
         switch tag {
-        case shortText..., text, lowerUUID, upperUUID, instant, hexadecimal: true
+        case shortText..., text, lowerUUID, upperUUID, instant, hexadecimal, base64: true
         default: false
         }
     }
@@ -119,6 +121,13 @@ extension ByteWriter {
         case .instant(let milliseconds):
             append(ValueTag.instant)
             append(zigzag: milliseconds)
+        case .base64:
+            append(ValueTag.base64)
+            withTextMemory(utf8.count) { memory in
+                let count = Base64.decode(utf8, into: UnsafeMutableRawBufferPointer(memory)) ?? 0
+                append(varint: count)
+                append(memory.filled(count))
+            }
         }
     }
 
@@ -169,6 +178,7 @@ extension ByteReader {
         case ValueTag.upperUUID: return .string(TextForm.text(ofUUID: try take(16), isUpper: true))
         case ValueTag.instant: return .string(TextForm.text(ofMilliseconds: try zigzag()))
         case ValueTag.hexadecimal: return .string(Hexadecimal.text(of: try counted()))
+        case ValueTag.base64: return .string(TextForm.text(ofBase64: try counted()))
         case ValueTag.spelledNumber:
             // Any other number has an encoding of its own.
             guard let value = Value(number: try text()), case .number = value else { throw MalformedBytes() }
@@ -201,6 +211,11 @@ extension ByteReader {
             let digits = try counted()
             return withTextMemory(digits.count * 2) { memory in
                 body(memory.filled(Hexadecimal.write(digits, into: memory)))
+            }
+        case ValueTag.base64:
+            let bytes = try counted()
+            return withTextMemory(Base64.length(of: bytes.count)) { memory in
+                body(memory.filled(Base64.write(bytes, into: memory)))
             }
         default:
             self = start
@@ -261,7 +276,8 @@ extension ByteReader {
         case ValueTag.null, ValueTag.no, ValueTag.yes: return
         case ValueTag.integer, ValueTag.instant: _ = try varint()
         case ValueTag.double: try skip(8)
-        case ValueTag.text, ValueTag.bytes, ValueTag.hexadecimal, ValueTag.spelledNumber: _ = try counted()
+        case ValueTag.text, ValueTag.bytes, ValueTag.hexadecimal, ValueTag.base64, ValueTag.spelledNumber:
+            _ = try counted()
         case ValueTag.lowerUUID, ValueTag.upperUUID: try skip(16)
         case ValueTag.date: _ = try date()
         case ValueTag.array, ValueTag.object:

@@ -339,7 +339,8 @@ private final class ChoiceStep: FilterStep {
     /// Whether a value has the same bytes as a choice if, and only if, it equals one.
     private func isComparable(_ tag: UInt8) -> Bool {
         switch tag {
-        case ValueTag.shortText..., ValueTag.text, ValueTag.upperUUID, ValueTag.lowerUUID, ValueTag.hexadecimal:
+        case ValueTag.shortText..., ValueTag.text, ValueTag.upperUUID, ValueTag.lowerUUID, ValueTag.hexadecimal,
+            ValueTag.base64:
             areTexts
         case ValueTag.smallInteger..<ValueTag.shortText, ValueTag.integer: !areTexts
         default: false

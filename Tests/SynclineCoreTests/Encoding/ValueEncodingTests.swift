@@ -80,6 +80,8 @@ import Testing
         ("7f3a0b1c-0000-4000-8000-00000000ffff", 17), ("7F3A0B1C-0000-4000-8000-00000000FFFF", 17),
         ("7F3a0B1C-0000-4000-8000-00000000FFFF", 37), ("2026-05-19T21:30:00.123Z", 7),
         ("2026-02-30T21:30:00.123Z", 25), ("0123456789abcdef", 10), ("0123456789ABCDEF", 17), ("", 1),
+        ("AAAAAAAAB9E=", 10), ("apm0sfd90PwAAAAAAAAADA==", 18), ("AAAAAAAAB9F=", 13), ("AAAA====", 9), ("AAAAAAA=", 7),
+        ("AAA=", 5), ("AAAAAAAAB9EA", 13), ("AAAAAAAAB9E-", 13), ("=AAAAAA=", 9), ("AAAA-A==", 9),
     ])
     func `strings of known forms are short and keep their spelling`(_ text: String, _ size: Int) {
         let bytes = Self.bytes(.string(text))

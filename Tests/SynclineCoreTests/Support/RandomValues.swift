@@ -71,7 +71,7 @@ extension Chance {
 
     /// Strings that have an encoding of their own, strings that nearly have, and others.
     mutating func text() -> String {
-        switch below(12) {
+        switch below(14) {
         case 0: uuid()
         case 1: uuid("0123456789ABCDEF")
         case 2: uuid("0123456789abcdefABCDEFg-")
@@ -81,6 +81,8 @@ extension Chance {
         case 6: digits(pick([15, 16, 17, 32, 40, 64, 63]))
         case 7: digits(pick([16, 32, 40, 64]), "0123456789abcdefF")
         case 8: pick(["", " ", "é", "e\u{301}", "\u{0}", "日本語", "👩‍👩‍👧‍👦", "0000-00-00T00:00:00.000Z", "id", "a.b"])
+        case 10: Base64.encode(bytes(below(50)))
+        case 11: digits(pick([8, 12, 24, 64]), "AQgw+/09=-") + pick(["", "=", "=="])
         case 9: digits(pick([126, 127, 128, 129, 300]), "abcé")
         default: digits(below(20), "abcxyz ")
         }
