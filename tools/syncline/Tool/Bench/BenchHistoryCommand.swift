@@ -11,12 +11,11 @@ enum BenchHistoryCommand {
     private static let session = 40_000
 
     static let command = Command(
-        "bench history", "create a store with many events, to measure the inspector",
+        "bench history", "create a store with many events",
         details: [
             """
-            Rows are inserted and updated one by one. Each change is sent and answered before the next change of \
-            its row, except for the last hundred, which stay pending. A checkpoint is written every 40,000 events, \
-            as in a store in use.
+            Rows are inserted and updated one by one. Each change is sent and answered before the next change of its \
+            row, except for the last hundred. A checkpoint is written every 40,000 events.
             """
         ],
         operands: [

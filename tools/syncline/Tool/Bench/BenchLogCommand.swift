@@ -14,9 +14,8 @@ enum BenchLogCommand {
         "bench log", "measure appending and scanning",
         details: [
             """
-            It appends records like rows of a table to a new log, then reads them all again. DIR must be empty or \
-            missing. Without DIR a directory is created in the current folder, so that its disk is measured, and \
-            removed at the end.
+            It appends records to a new log, then reads them all again. Without DIR a directory is created in the \
+            current folder, so that its disk is measured, and removed at the end.
             """
         ],
         operands: [Operand("DIR", "where to create the log", takesDirectory: true)],

@@ -16,9 +16,9 @@ enum BenchSyncCommand {
         "bench sync", "measure pulling and preparing a push, without a network",
         details: [
             """
-            It makes pages of rows in memory, pulls them into a new store, changes every row, and makes the requests \
-            that a push would send. The store is created in the current folder and removed at the end. Allocations \
-            are counted if a library that counts them is loaded, as tools/bench sync does.
+            It pulls pages from memory into a new store, changes every row, and makes the requests that a push would \
+            send. The store is created in the current folder and removed at the end. Allocations are counted with \
+            tools/bench sync.
             """
         ],
         options: [

@@ -9,19 +9,18 @@ enum BranchCommands {
     private static let name = Operand("NAME", "the branch", isRequired: true)
 
     static let create = Command(
-        "branch create", "create a draft of the store that can be changed without changing the store",
+        "branch create", "create a draft that can be changed without changing the store",
         details: [
             """
-            A branch starts with the state of the store, now or at a moment, including pending changes, and has a log of \
-            its own. With --branch NAME, commands read it and change its rows. It is never pushed or pulled, and \
-            `purge`, `drop`, `hold` and `resolve` are refused in it, because they are not changes of rows. `branch \
-            land` stores its changes in the store as one transaction. A branch needs as much disk space as the \
-            state, and keeps all its history whatever the setting `retention` says.
+            A branch starts with the state of the store, now or at a moment, including pending changes, and has a log \
+            of its own, which keeps all its history. With --branch NAME, commands read it and change its rows; `push`, \
+            `pull`, `purge`, `drop`, `hold` and `resolve` are refused. `branch land` stores its changes in the store \
+            as one transaction.
             """
         ],
         operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)],
         options: [
-            Option("at", value: "ADDRESS", "start from the state as of @41, @-1 (the last event) or 2026-05-19T21:30Z")
+            Option("at", value: "ADDRESS", "the moment: @41, @-1 or 2026-05-19T21:30Z")
         ],
         examples: [
             Example("syncline branch create draft", "create a branch of the present state"),
@@ -109,15 +108,14 @@ enum BranchCommands {
         "branch plan", "show what landing a branch would change in the store",
         details: [
             """
-            MOVED marks rows that have changed in the store since the branch was created. `branch land` refuses them \
-            unless --over is given.
+            MOVED marks rows that have changed in the store since. `branch land` refuses them without --over.
             """
         ],
         operands: [name], examples: [Example("syncline branch plan draft", "show the transaction, row by row")],
         result: #"[{"table","id","kind","columns":{…},"moved":bool}]"#,
         exits: [
-            Exit(.done, "none of these rows has changed in the store since the branch was created"),
-            Exit(.no, "some of these rows have changed"),
+            Exit(.done, "none of the rows has changed in the store"),
+            Exit(.no, "some of the rows have changed"),
         ]
     ) { arguments, context in
         let view = try await context.view(arguments)
@@ -137,14 +135,13 @@ enum BranchCommands {
     }
 
     static let land = Command(
-        "branch land", "apply the changes of a branch to the store as one transaction, and remove the branch",
+        "branch land", "store the changes of a branch as one transaction, and remove the branch",
         details: [
             """
-            All changes are stored or none; `undo` undoes them together while none of them is pushed. If rows that the \
-            branch changed were also changed in the store, nothing is stored and they are listed; with --over the \
-            branch's values replace them. If a file of the branch can't be removed afterwards, `reason` and `address` \
-            say so, and `branch drop` removes the rest. A process that dies after the transaction leaves a branch that is marked as \
-            landed: landing it again only removes it.
+            All changes are stored or none; `undo` undoes them together while none of them is pushed. If their rows \
+            were also changed in the store, nothing is stored and they are listed; with --over the branch's values \
+            replace them. If a file of the branch can't be removed, `reason` and `address` say so, and `branch drop` \
+            removes the rest. After a kill, a branch may be marked as landed: landing it again only removes it.
             """
         ],
         operands: [name], options: [Option("over", "also change rows that changed in the store since")],
@@ -199,8 +196,7 @@ enum BranchCommands {
         "branch drop", "remove a branch with its changes",
         details: [
             """
-            If a file of the branch can't be removed, everything else of it is, and the error names the file. Then drop \
-            the branch again.
+            If a file of the branch can't be removed, the error names it. Then drop the branch again.
             """
         ],
         operands: [name], examples: [Example("syncline branch drop draft", "remove it without landing it")],

@@ -86,7 +86,7 @@ package struct CommandTable: Sendable {
 
 extension Option {
     /// Values are not shortened to the width of the terminal.
-    package static let full = Option("full", "show long values in full on a terminal, too")
+    package static let full = Option("full", "do not shorten long values")
     /// Values are replaced by their type and length.
-    package static let redact = Option("redact", "show the type and length instead of each value")
+    package static let redact = Option("redact", "show types and lengths instead of values")
 }

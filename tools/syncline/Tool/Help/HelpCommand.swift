@@ -7,7 +7,7 @@ import SynclineInspect
 enum HelpCommand {
     static let command = Command(
         "help", "explain a command, or list all commands",
-        details: ["With --json it prints the table of commands, for use by other programs."],
+        details: ["With --json it prints the table of commands."],
         operands: [Operand("COMMAND", "the words of the command", repeats: true)],
         examples: [Example("syncline help inspect frames", "the same as `syncline inspect frames --help`")],
         result: #"[{"name","summary","arguments":[…],"options":[…],"examples":[…],"exits":[…]}]"#

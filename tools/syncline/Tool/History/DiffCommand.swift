@@ -10,14 +10,13 @@ enum DiffCommand {
         "diff", "show what changed between two moments or two stores, by row and field",
         details: [
             """
-            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For \
-            `server` the rows are read from the store's backend, and its system columns are not compared. The order \
-            of columns, and of the members of an object in a column, makes no difference.
+            A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For `server` \
+            the rows are read from the store's backend, without system columns. The order of columns makes no \
+            difference.
             """,
             """
             With --log the events of two stores or reports are compared byte by byte, and both sides of the first \
-            difference are shown. With one operand, its log is compared with this store's. If one history begins \
-            later, the comparison begins there. With --ignore-times the time of an event is not compared.
+            difference are shown. With one operand, its log is compared with this store's.
             """,
         ],
         operands: [

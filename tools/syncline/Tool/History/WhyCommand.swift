@@ -7,11 +7,11 @@ import SynclineInspect
 
 enum WhyCommand {
     static let command = Command(
-        "why", "explain a row: its values, what is not pushed, why it is hidden, and what to do next",
+        "why", "explain a row: its values, what it waits for, and what to do next",
         details: [
             """
-            Each field has a sentence about the event that gave it its value. Each operation on the row that is not \
-            pushed has one about what it waits for. If the app does not see the row, a sentence explains why.
+            Sentences explain the event that gave each field its value, what each operation on the row waits for, and \
+            why the app does not see the row.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],

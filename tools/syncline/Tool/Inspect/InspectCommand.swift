@@ -10,11 +10,12 @@ enum InspectCommand {
         "inspect", "summarise the store on one page",
         details: [
             """
-            It reads every frame and counts the log's segments, frames, records and bytes. It never changes the \
-            store, works while another program has it open, and shows as much as it can of a damaged store.
+            It reads every frame, never changes the store, and shows as much as it can of a damaged one.
             """,
-            "`waiting` shows changes of processes that follow the store, if they are not in its log yet.",
-            "`bytes` counts whole frames; files are longer if space is reserved for the next frames.",
+            """
+            `waiting` shows changes of processes that follow the store. `bytes` counts whole frames; files are longer \
+            if space is reserved for the next frames.
+            """,
         ],
         examples: [
             Example("syncline inspect", "the nearest store"),
@@ -38,8 +39,7 @@ enum InspectCommand {
         "inspect segments", "list the segments of the log",
         details: [
             """
-            One row per segment. Damage is shown at its place, in a line that begins with `!`. A narrow terminal shows \
-            fewer columns.
+            Damage is shown at its place, in a line that begins with `!`.
             """
         ],
         examples: [Example("syncline inspect segments --json | jq '.[] | select(.damage)'", "only what is damaged")],

@@ -9,12 +9,11 @@ extension InspectCommand {
         "inspect frames", "list the frames of the log, in order",
         details: [
             """
-            One row per frame, from ADDRESS if it is given; a range also says where to end. Damage is shown at its \
-            place, in a line that begins with `!`, and every intact frame after it is shown.
+            A range also says where to end. Damage is shown at its place, in a line that begins with `!`.
             """,
             """
-            LAG is the number of records before the frame that were not known to be durable when it was written. \
-            The frames after a damaged frame prove in this way whether that frame was acknowledged.
+            LAG is the number of records before the frame that were not known to be durable when it was written. So \
+            later frames prove whether a damaged frame was acknowledged.
             """,
         ],
         operands: [Operand("ADDRESS", "where to start: @41, @41..57, @-1 (the last), s7 or s7:5209663")],

@@ -13,7 +13,7 @@ enum InspectStoreCommands {
         details: ["`syncline log` lists them."],
         examples: [Example("syncline inspect events", "the number of each kind")],
         result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
-        exits: [Exit(.partial, "some events can't be counted because of damage")]
+        exits: [Exit(.partial, "some events can't be read")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
         let counts = try context.whileReading("reading") { try EventCounts(reading) }
@@ -89,10 +89,9 @@ enum InspectStoreCommands {
         "inspect unreadable", "list the server's rows that can't be read",
         details: [
             """
-            A pull stores all other rows of their pages and is complete. What the store already has of these rows stays. \
-            A row leaves the list when the server sends it in a form that can be read, when it is deleted there, and \
-            when its table is purged. A row without an id is listed with its place in its page, until a pull of the whole \
-            table (without --query-id, or with --reconcile) does not receive it any more.
+            A pull stores all other rows. A row leaves the list when the server sends it in a form that can be read, \
+            when it is deleted there, and when its table is purged; a row without an id, when a pull of the whole \
+            table (without --query-id, or with --reconcile) does not receive it.
             """
         ],
         options: [.at],
@@ -117,8 +116,8 @@ enum InspectStoreCommands {
     }
 
     static let outbox = Command(
-        "inspect outbox", "show what would be pushed, with the changes in each operation",
-        details: ["Each change is listed with the rule that combined it with earlier changes, and with the result."],
+        "inspect outbox", "show the operations with their changes",
+        details: ["Each change is listed with the rule that combined it with earlier ones, and with the result."],
         options: [.at], examples: [Example("syncline inspect outbox", "show how changes were combined")],
         result:
             #"[{"address":"~1",… as in pending,"place","changes":[{"event":"@3","kind","columns","rule","result"}]}]"#
@@ -139,9 +138,9 @@ enum InspectStoreCommands {
         "inspect operations", "account for every change that this app made",
         details: [
             """
-            Each change is unconfirmed (it is to be pushed), done, superseded (part of a later change's operation, or \
-            cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are read from the \
-            log and compared with the counts that the store keeps.
+            Each change is unconfirmed (to be pushed), done, superseded (part of a later change's operation, or \
+            cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are compared with the \
+            counts of the store.
             """
         ],
         options: [

@@ -10,8 +10,7 @@ enum LogCommands {
         "log", "list events, the newest last",
         details: [
             """
-            If some events can't be read, a message on standard error names them, the others are listed, and the exit \
-            code is 4.
+            Events that can't be read are named on standard error, and the exit code is 4.
             """
         ],
         operands: [
@@ -27,7 +26,7 @@ enum LogCommands {
         ],
         examples: [Example("syncline log -n 20", "show the last twenty")],
         result: #"[{"address":"@41","time","kind",…}]"#,
-        exits: [Exit(.partial, "some events can't be shown because of damage")]
+        exits: [Exit(.partial, "some events can't be read")]
     ) { arguments, context in
         let storage = try context.storage(arguments)
         let table = arguments.value("table")

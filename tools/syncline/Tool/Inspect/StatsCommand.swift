@@ -10,13 +10,9 @@ enum StatsCommand {
         "stats", "show counts of rows, events and changes",
         details: [
             """
-            `pending` counts the operations that the next push sends. `waiting` counts the others of the outbox: those \
-            that wait for a decision (`conflicts`) or for `release`, and later ones of the same rows.
-            """,
+            `pending` counts the operations that the next push sends, `waiting` the others of the outbox. In a shell, \
+            `session` counts since the store was opened there.
             """
-            In a shell, `session` counts since the store was opened there. With --prometheus the counts are \
-            printed in the text format that Prometheus reads.
-            """,
         ],
         options: [Option("prometheus", "print the counts in the format of Prometheus")],
         examples: [

@@ -7,11 +7,11 @@ import SynclineInspect
 
 enum StatusCommand {
     static let command = Command(
-        "status", "show the state of the store on one page, and what to do next",
+        "status", "show the state of the store, and what to do next",
         details: [
             """
-            Each table is shown with its columns and their types, and with the number of values that do not fit the \
-            type of their column. It never changes the store.
+            Each table is shown with its columns and their types, and with the number of values that do not fit their \
+            type. It never changes the store.
             """
         ],
         examples: [Example("syncline status", "the nearest store")],

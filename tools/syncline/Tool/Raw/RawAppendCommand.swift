@@ -9,14 +9,13 @@ enum RawAppendCommand {
         "raw append", "append lines of the input as records",
         details: [
             """
-            It reads standard input. Each line, or each group of N lines with --batch, is one commit: it is stored as \
-            a whole or not at all. The numbers of its records are printed only after the commit is stored as \
-            --durability says, so a script may kill this process at any moment and compare. The lines left at the \
-            end of the input are a commit, too.
+            Each line of standard input, or each group of N lines with --batch, is one commit: it is stored as a whole \
+            or not at all. The numbers of its records are printed only after the commit is stored as --durability \
+            says. The lines left at the end of the input are a commit, too.
             """,
             """
-            If --store names a log that does not exist, it is created. The log of an app's store is refused: it holds \
-            events, and other records would make it unusable.
+            If --store names a log that does not exist, it is created. The log of an app's store is refused: other \
+            records would make it unusable.
             """,
         ],
         options: [

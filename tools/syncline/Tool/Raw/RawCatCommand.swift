@@ -14,17 +14,15 @@ enum RawCatCommand {
             printed.
             """,
             """
-            Every whole transaction in the files is shown. --durable shows only what is known to survive a power \
-            loss. The last commits of a program that was killed are not durable until the log is opened for \
-            writing again.
+            --durable shows only records that are known to survive a power loss. The last commits of a program that \
+            was killed are not durable until the log is opened for writing again.
             """,
-            "--follow waits for more records until Ctrl-C, or until the reader of the output ends.",
         ],
         options: [
             Option("from", value: "ADDRESS", "where to start: @41, @41..57, @-1 (the last)"),
             Option("follow", short: "f", "wait for more records and print them").endless,
-            Option("durable", "print only records that are known to be durable"),
-            Option("exact", "print the exact bytes of each record, and a line feed"),
+            Option("durable", "print only durable records"),
+            Option("exact", "print the exact bytes of each record"),
             .full, .redact,
         ],
         examples: [
@@ -34,7 +32,7 @@ enum RawCatCommand {
         result: #"[{"sequence":n,"time","text" or "base64"} or {"hole":"@7..9"} or {"address","damage":{…}}]"#,
         exits: [
             Exit(.done, "every requested record was printed"),
-            Exit(.partial, "some records can't be shown because of damage"),
+            Exit(.partial, "some records can't be read"),
         ],
         run: run)
 

@@ -11,26 +11,24 @@ enum ReplayCommand {
         "replay", "replay the log: verify it, test what-ifs, search, or step",
         details: [
             """
-            Without options it replays all events and compares the state with the digest in each segment and each \
+            Without options it replays all events and compares the state with the digest in each segment and \
             checkpoint. With --to it prints the state at a moment.
             """,
             """
-            With --policy the conflicts of pushes are resolved by that policy; with --without events are left out. \
-            The output shows the rows that would differ and the events that would have been impossible. What the \
-            server received does not change: later pulls deliver the same pages.
+            With --policy the conflicts of pushes are resolved by that policy; with --without events are left out. The \
+            output shows the rows that would differ and the events that would have been impossible.
             """,
             """
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \
             TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
-            count(TodoItem: FILTER) ge 10, pending gt 100 (operations that a push would send), conflicts ge 1. `=` and `==` are the same as eq. \
-            It searches every event in the log, or those from --from to --to, and the answer names the range. A \
-            condition that is true before the range must become false before an event can make it true.
+            count(TodoItem: FILTER) ge 10, pending gt 100 (operations that a push would send), conflicts ge 1. `=` and \
+            `==` are the same as eq. It searches every event, or those from --from to --to. A condition that is true \
+            before the range must become false first.
             """,
             "--step starts an interactive session; type `help` in it for its commands.",
             """
             --write-expected writes the result of the log to a file of lines: rows, pending operations, conflicts, \
-            cursors and counts. --expect compares the log with such a file, and shows the first line that differs. A \
-            log and its file, kept with a project, show whether a later release still has the same result.
+            cursors and counts. --expect compares the log with such a file, and shows the first line that differs.
             """,
         ],
         operands: [Operand("REPORT", "a file of `report`; without options, run its recorded sessions")],

@@ -8,20 +8,18 @@ import SynclineWire
 
 enum ReportCommand {
     static let command = Command(
-        "report", "write the log, recorded traffic and versions to a file for a bug report, with masked values",
+        "report", "write a file for a bug report, with masked values",
         details: [
             """
-            The report starts with the state before the first event in the log, so it can be made from a store that \
-            removes old history. If the store is damaged, the report has what `repair --salvage` would keep, and lists \
-            what is missing.
+            The report starts with the state before the first event in the log. If the store is damaged, it has what \
+            `repair --salvage` would keep, and lists what is missing.
             """,
             """
-            Each value is replaced by one of the same type with the same rank in its column, so equal values stay \
-            equal and the order stays the same. Names of tables and columns, ids, versions and times stay, unless \
-            --mask-names and --mask-ids are given. docs/REPORTS.md says what masking guarantees and what it does \
-            not. Headers that may be secrets are never recorded.
+            Each value is replaced by one of the same type with the same rank in its column. Names of tables and \
+            columns, ids, versions and times stay, unless --mask-names and --mask-ids are given. docs/REPORTS.md says \
+            what masking guarantees and what it does not. Headers that may be secrets are never recorded.
             """,
-            "`syncline config record '8 MiB'` starts recording the traffic with the server; it is off by default.",
+            "`syncline config record '8 MiB'` starts recording the traffic with the server.",
             """
             `syncline replay FILE` runs the sessions of a report again, without a network. Every command that \
             reads a store also accepts a report: `syncline log --store FILE`.

@@ -12,9 +12,8 @@ enum MirrorCommand {
         details: [
             """
             Each table of the store becomes a table of the file, with the same columns and indexes. An update is one \
-            transaction, which also writes the number of the event into the table syncline_stamp, so the file is at \
-            an exact event even if the command is killed. A file that is not a mirror is never changed. Other \
-            programs should only read the file: a row that they change is overwritten when it changes in the store.
+            transaction, and the table syncline_stamp has the number of its event. A file that is not a mirror is \
+            never changed.
             """
         ],
         operands: [Operand("FILE", "the SQLite file", isRequired: true)],

@@ -16,9 +16,9 @@ enum SQLCommand {
             syncline_events and syncline_tables are about the store itself. A statement that would write is refused.
             """,
             """
-            A value is JSON: 3, true, null or "3", the string. Anything else is taken literally as a string. An \
-            integer of more than 64 bits is refused, because SQL would round it. A value that starts with - and is not \
-            a number must follow --, which ends the options.
+            A value is JSON: 3, true, null or "3", the string. Anything else is a string. An integer of more than 64 \
+            bits is refused, because SQL would round it. A value that starts with - and is not a number must follow \
+            --.
             """,
         ],
         operands: [

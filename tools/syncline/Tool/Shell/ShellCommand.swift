@@ -18,15 +18,14 @@ enum ShellCommand {
             """,
             """
             While a push, a pull or a sync waits for the network, other requests are answered; {"n":8,"cancel":7} \
-            cancels it. Requests that follow a `sql` or a `mirror` wait until it ends; it can be cancelled in the same \
-            way. A command that has no end, such as `tail -f`, is refused.
+            cancels it. Requests that follow a `sql` or a `mirror` wait until it ends or is cancelled. A command that \
+            has no end, such as `tail -f`, is refused.
             """,
             """
-            Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, \
-            the arrow keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are \
-            kept for the next session in syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your \
-            user can read. Lines that set the token or the headers, and lines that start with a space, are not \
-            kept.
+            Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, the \
+            arrow keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are kept in \
+            syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your user can read, except for those \
+            that set the token or the headers, or start with a space.
             """,
         ],
         examples: [Example("syncline shell --json", "serve a program in another language")],

@@ -11,13 +11,11 @@ enum StudioCommand {
         "studio", "serve a web page that shows the store",
         details: [
             """
-            It prints an address on this machine with a token that opens the page once. The browser then keeps its \
-            access until the command ends. The page has a timeline of events, the story of each row, the tables with \
-            a search, SQL, the outbox and the conflicts as of any event, the pushes and pulls with their requests, \
-            and the debugger. It follows an app that writes, and shows damaged stores and reports, too. It is \
+            It prints an address on this machine with a token that opens the page once. The browser keeps its access \
+            until Ctrl-C ends the command. The page has a timeline of events, the story of each row, tables, SQL, the \
+            outbox, conflicts, syncs and the debugger, as of any event, also for damaged stores and reports. It is \
             read-only, unless --write allows it to resolve conflicts.
-            """,
-            "Ctrl-C ends the command.",
+            """
         ],
         options: [
             Option("port", value: "N", "port to listen on (default: any free port)"),

@@ -35,13 +35,13 @@ enum ConflictCommands {
         operands: [Operand("TABLE/ID", "the row", isRequired: true)],
         options: [
             Option("take-server", "drop the local changes; the row becomes the server's"),
-            Option("keep-mine", "send the local changes on top of the server's row; try a parked operation again"),
+            Option("keep-mine", "send the local changes on top of the server's row, or try again"),
             Option("discard", "the same as --take-server"),
             Option("merge", "combine the columns that only one side changed"),
             Option("row", value: "JSON", "send this row instead"),
             Option(
                 "as", value: "KIND", choices: ["insert", "update", "delete"],
-                "the operation for --row (default: update if the server has the row, else insert)"),
+                "the operation for --row (default: update or insert)"),
         ],
         examples: [
             Example("syncline resolve todoitem/a --merge", "combine both sides"),

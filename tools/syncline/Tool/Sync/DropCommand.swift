@@ -8,17 +8,16 @@ enum DropCommand {
         "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation is removed from the outbox, with the operations that depend on it, and the row returns \
-            to the server's version. Other rows and all cursors stay. An operation that is being sent can't be \
-            dropped. Two operations on one row can only be dropped together, because the later one was made on top of \
-            the earlier.
+            The row's operation is removed from the outbox, with those that depend on it, and the row returns to the \
+            server's version. An operation that is being sent can't be dropped. Two operations on one row can only be \
+            dropped together.
             """,
             """
-            The changes of another process that wait are dropped by the address that `pending` shows for them.
+            Changes of another process that wait are dropped by the address that `pending` shows.
             """,
         ],
         operands: [
-            Operand("ROW", "TABLE/ID, or the address of an operation as in `pending`: ~2", isRequired: true)
+            Operand("ROW", "TABLE/ID, or ~2 as in `pending`", isRequired: true)
         ],
         options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
         examples: [

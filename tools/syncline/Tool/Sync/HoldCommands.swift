@@ -9,15 +9,11 @@ enum HoldCommands {
         "hold", "hold back the pending operation of a row",
         details: [
             """
-            The row's operations, and those that follow, stay in the outbox until `release`, even after a restart. \
-            `drop` ends a hold, too. Other rows are pushed meanwhile. Without ROW it lists the rows that are held.
-            """,
+            The row's operations, and those that follow, stay in the outbox until `release` or `drop`. Other rows are \
+            pushed meanwhile. Without ROW it lists the rows that are held.
             """
-            The order of the others stays as it is, and can't be set by hand: changes are sent in the order in which \
-            they were made, so that a row is created on the server before rows that reference it.
-            """,
         ],
-        operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
+        operands: [Operand("ROW", "TABLE/ID, or ~2 as in `pending`")],
         examples: [
             Example("syncline hold todoitem/a", "push everything else first"),
             Example("syncline hold", "list what is held"),
@@ -50,7 +46,7 @@ enum HoldCommands {
 
     static let release = Command(
         "release", "release an operation that was held back",
-        operands: [Operand("ROW", "TABLE/ID, or the number of an operation as in `pending`: ~2")],
+        operands: [Operand("ROW", "TABLE/ID, or ~2 as in `pending`")],
         options: [Option("all", "every row that is held").excluding("ROW")],
         examples: [Example("syncline release --all", "release everything")],
         result: #"{"released":[{"table","id"}]}"#

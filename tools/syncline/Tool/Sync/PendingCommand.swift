@@ -9,19 +9,17 @@ enum PendingCommand {
         "pending", "show the operations that are not pushed yet, in push order",
         details: [
             """
-            The next push sends those whose STATE is pending or in-flight. Others wait for a decision (conflict, parked) \
-            or for `release` (held), and so do later ones of the same row. If any wait, a message on standard error \
-            says how many, and how many are sent.
+            The next push sends those whose STATE is pending or in-flight. Others, and later ones of the same row, \
+            wait for a decision (conflict, parked) or for `release` (held).
             """,
             """
-            BYTES is the size of the request's body. EXPECT names the conflict that an operation will meet, if the \
-            store knows it already: the server's row was changed (conflict) or deleted (row-gone) since the operation \
-            was sent, or a row with the id of an insert exists (row-exists).
+            BYTES is the size of the request's body. EXPECT names a conflict that the store already knows: the \
+            server's row was changed (conflict) or deleted (row-gone), or a row with the id of an insert exists \
+            (row-exists).
             """,
             """
-            The state `waiting` is that of changes of another process that the store has not taken in yet. Their address \
-            names the commit of that process. Most are taken in by the next command that changes the store; `drop` drops \
-            one that stays.
+            Changes of another process that the store has not taken in yet are `waiting`, with the address of their \
+            commit. The next command that changes the store takes most of them in; `drop` drops one that stays.
             """,
         ],
         options: [.at], examples: [Example("syncline pending", "show the operations of the next push")],

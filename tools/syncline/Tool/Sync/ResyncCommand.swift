@@ -8,10 +8,9 @@ enum ResyncCommand {
         "resync", "read all rows from the server again",
         details: [
             """
-            Every query of the tables starts from the beginning, and rows that the server no longer has are \
-            removed. Pending changes and conflicts stay; nothing is pushed. A table that was pulled without a \
-            query id is read in full. Use it after `repair --salvage`, or if the store and the server seem to \
-            differ. If it stops, the next pull of each query continues it.
+            Every query of the tables starts from the beginning, and rows that the server no longer has are removed. \
+            Pending changes and conflicts stay; nothing is pushed. Use it after `repair --salvage`, or if the store \
+            and the server seem to differ. If it stops, the next pull of each query continues it.
             """
         ],
         operands: [Operand("TABLE", "the tables to read (default: all tables pulled before)", repeats: true)],

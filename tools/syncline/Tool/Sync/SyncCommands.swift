@@ -11,16 +11,12 @@ enum SyncCommands {
         details: [
             """
             The report lists all operations in the order of the push, including those that wait for a decision. \
-            Operations that could not be sent stay pending; nothing is lost.
+            Operations that could not be sent stay pending.
             """,
             """
-            With --dry-run nothing is sent or changed, so it is safe while another program has the store open. Each \
-            operation is listed with the request that would be sent (without credentials), or null if the operation, \
-            or one before it on the same row, waits for a decision. A server with batch support would receive several operations in one request.
-            """,
-            """
-            `hold` keeps operations back, and `drop` removes them. The order is fixed: changes are sent in the order \
-            in which they were made, so that a row is created before rows that reference it.
+            With --dry-run nothing is sent or changed. Each operation is listed with its request (without \
+            credentials), or null if it, or an earlier one on the row, waits for a decision. A server with batch \
+            support would receive several operations in one request.
             """,
         ],
         options: [
@@ -134,9 +130,8 @@ enum SyncCommands {
         "sync", "push, then pull each table",
         details: [
             """
-            Pulls are incremental, with the query id `sync`. Without tables, all tables that the store knows are \
-            pulled. By default conflicts are merged: changes to different columns are combined, and the rest waits \
-            for `resolve`.
+            Pulls are incremental, with the query id `sync`. Conflicts are merged: changes to different columns are \
+            combined, and the rest waits for `resolve`.
             """
         ],
         operands: [Operand("TABLE", "the tables to pull (default: all tables)", repeats: true)],

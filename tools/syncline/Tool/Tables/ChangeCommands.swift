@@ -16,7 +16,7 @@ enum ChangeCommands {
             operands: [
                 Operand("TABLE", "the table", isRequired: true), Operand("ITEM", item, isRequired: true),
             ],
-            options: [Option("each", "store each line of the input as a transaction of its own")],
+            options: [Option("each", "one transaction for each line of the input")],
             examples: [Example("syncline \(kind) todoitem '{\"id\":\"a\",\"text\":\"milk\"}'", "one row")],
             result: "the row as stored; an array for lines of input"
         ) { arguments, context in

@@ -13,22 +13,19 @@ enum ExchangeCommands {
         "export", "write rows as JSON Lines, CSV, SQL or events",
         details: [
             """
-            `sql` writes the data tables and three more: the operations to push (MS_TableOperations), those that \
-            wait for a decision (MS_TableOperationErrors) and the cursors (MS_TableConfig), as in the store of the \
-            retired client.
+            `sql` writes the tables, the operations to push (MS_TableOperations), those that wait for a decision \
+            (MS_TableOperationErrors) and the cursors (MS_TableConfig).
             """,
             """
-            `csv` writes a heading and one line per row. A cell without quotes is a number, true, false or empty. A \
-            string that looks like one of these is quoted, and a string that a spreadsheet would read as a formula has \
-            an apostrophe before it. `import --format csv` reads the rows back as they were, except that null and a \
-            missing column are not distinguished. A spreadsheet that saves the file again may drop the quotes.
+            `csv` writes a heading and one line per row. A string that looks like a number, true or false is quoted, \
+            and one that a spreadsheet would read as a formula has an apostrophe before it. `import --format csv` \
+            reads the rows back, except that null and a missing column are the same.
             """,
             """
-            `events` writes the events of the log as `log --json` shows them, for other programs, each with its \
-            bytes in the log (`record`), from which `import` creates the same store elsewhere. If earlier history \
-            was removed, the state before the first event comes first: its `address`, the version of its format, \
-            its digest and the counts of changes (`state`), and its entries (`entries`). With --table or --redact \
-            no state is written.
+            `events` writes the events of the log as `log --json` shows them, each with its bytes (`record`), from \
+            which `import` creates the same store elsewhere. If earlier history was removed, the state before the \
+            first event comes first: `address`, version, digest and counts (`state`), and its entries (`entries`). \
+            With --table or --redact no state is written.
             """,
         ],
         options: [
@@ -122,25 +119,20 @@ enum ExchangeCommands {
         "import", "import the output of `export`, or the database file of another client",
         details: [
             """
-            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv the \
-            first line names the columns, and --table the table. All rows are stored, or none.
+            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv \
+            the first line names the columns. All rows are stored, or none.
             """,
             """
-            Events, as `export --format events` writes them, create a new store in the directory that --store \
-            names, or in .syncline in the current directory. It has the same history, outbox and conflicts as the \
-            other store. Each line is read by its `address` and its `record`, and replayed; if a line is wrong, no \
-            store is created. The first event in the input is the first event of the new store. A report, as \
-            `report` writes it, creates a store in the same way.
+            Events, as `export --format events` or `report` writes them, create a new store with the same history, \
+            outbox and conflicts. If a line is wrong, no store is created.
             """,
             """
             A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \
-            store with its rows and its pending operations: a push sends what that client would have sent. The file is \
-            not changed; changes in its -wal file are imported, too. Use --columns, once for each table, for what the \
-            file does not contain: 'TodoItem=text:string,complete:bool'. An error says what is missing, with an \
-            example. A column or table with another name in the store is written 'TodoItems as todoitem=Title as \
-            text:string', and one that is to be left out 'photo:skip' or 'Settings=skip'. The types are string, \
-            integer, number, bool, date, uuid, bytes, json and skip. Positions of queries are not imported, because \
-            the file does not have their filters: the first pull reads everything again.
+            store with its rows and its pending operations; the file is not changed. Use --columns, once for each \
+            table, for what the file does not contain: 'TodoItem=text:string,complete:bool'. An error says what is \
+            missing, with an example. Other names in the store are written 'TodoItems as todoitem=Title as \
+            text:string'; 'photo:skip' and 'Settings=skip' leave out a column and a table. The types are string, \
+            integer, number, bool, date, uuid, bytes, json and skip. The first pull reads everything again.
             """,
         ],
         operands: [Operand("FILE", "a database file of another client, named with --from")],

@@ -41,34 +41,32 @@ enum ConfigCommand {
         "config", "show or change settings",
         details: [
             """
-            The token and the headers of requests are kept in secrets.json next to the log. Only your user can \
-            read the file, and the values are shown masked. If the server refused a token, set a new one here.
+            The token and the headers of requests are kept in secrets.json next to the log, which only your user can \
+            read, and are shown masked.
             """,
             """
-            A store accepts any table until `tables` lists the allowed ones, separated by commas; every other \
-            table is then refused with `unknown-table`. The value `any`, or an empty one, removes the restriction. \
-            An app that opens the store with a schema of its own sets the list again.
+            A store accepts any table until `tables` lists the allowed ones, separated by commas; every other table is \
+            then refused with `unknown-table`. The value `any` removes the restriction. An app with a schema sets the \
+            list again.
             """,
             """
-            `ids ignore-case` makes ids that differ only in the case of ASCII letters one, for a server that behaves \
-            so. It is refused while two ids of a table differ only in case, and while there are branches, and it can't \
-            be taken back.
+            `ids ignore-case` makes ids that differ only in the case of ASCII letters one. It can't be taken back, and \
+            is refused while two ids of a table differ only in case, and while there are branches.
             """,
             """
-            `limits` sets limits for requests to the server: seconds for `connect`, `stall`, `total`, `idle` and \
-            `wait` (the longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. \
-            A limit that is not named keeps its default; `{}` resets all limits.
+            `limits` limits requests to the server: seconds for `connect`, `stall`, `total`, `idle` and `wait` (the \
+            longest `Retry-After`), bytes for `body` and `headers`, and the number of `pages` of one pull. A limit \
+            that is not named keeps its default; `{}` resets all.
             """,
             """
-            `columns` lists the types of columns. A column is compared, sorted, grouped and added up by its type: \
-            string, boolean, integer, number, decimal, date, uuid, bytes or json. To declare types changes no row. Another \
-            type for a declared column is refused: that is a migration of the app's schema. decimal(string) and \
-            uuid(guid) are for servers that keep decimals as strings and UUIDs as a type of their own.
+            `columns` lists the types of columns: string, boolean, integer, number, decimal, date, uuid, bytes or \
+            json. A column is compared, sorted, grouped and added up by its type. To declare types changes no row; \
+            another type for a declared column is refused. decimal(string) and uuid(guid) are for servers with \
+            decimals as strings and UUIDs as a type of their own.
             """,
             """
-            With `record` the requests of push, pull and sync and the answers of the server are kept in \
-            traffic.jsonl next to the log, without tokens and other secrets, up to the size given. The default is \
-            `off`.
+            With `record` the requests of push, pull and sync and their answers are kept in traffic.jsonl next to the \
+            log, without secrets, up to the size given (default: `off`).
             """,
         ],
         operands: [

@@ -7,7 +7,7 @@ import SynclineInspect
 extension Option {
     /// The moment that a read-only command shows.
     static let at = Option(
-        "at", value: "ADDRESS", "show the state as of @41, @-1 (the last event) or 2026-05-19T21:30Z")
+        "at", value: "ADDRESS", "the moment: @41, @-1 or 2026-05-19T21:30Z")
 }
 
 enum ReadCommands {
@@ -39,7 +39,7 @@ enum ReadCommands {
             Option("top", value: "N", "return at most N rows"), Option("skip", value: "N", "skip the first N rows"),
             Option("select", value: "COLUMNS", "only these columns: \"id,text\""),
             Option("count", "also count all rows that match, regardless of --top"),
-            Option("explain", "show how the rows are found instead of the rows; with --count, how they are counted"),
+            Option("explain", "show how the rows are found, or with --count counted"),
             .at,
         ],
         examples: [
@@ -125,7 +125,7 @@ enum ReadCommands {
     }
 
     static let purge = Command(
-        "purge", "remove local rows and the table's cursors, without telling the server",
+        "purge", "remove local rows and cursors, without telling the server",
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
             Option("filter", value: "ODATA", "only rows that match (default: all rows)"),

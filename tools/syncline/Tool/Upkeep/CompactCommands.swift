@@ -8,14 +8,13 @@ enum CompactCommands {
         "compact", "write a checkpoint of the whole state and remove old history",
         details: [
             """
-            It closes the log's segment, writes a checkpoint of the whole state and reads it back. Then it removes \
-            whole segments that the setting `retention` does not keep, but only those before a checkpoint from \
-            which the rest can be replayed. Changes that no server has confirmed are first written into the log \
-            again. The retention `all`, the default, keeps everything.
+            It writes a checkpoint of the whole state and reads it back. Then it removes whole segments that the \
+            setting `retention` (default: `all`) does not keep, but only those before a checkpoint from which the rest \
+            can be replayed. Changes that no server has confirmed are first written into the log again.
             """,
             """
-            Nothing is removed if the checkpoint differs from the state that the events produced (`store-corrupt`; \
-            `syncline repair` quarantines it), and nothing that another process is reading.
+            Nothing is removed if the checkpoint differs from the state of the events (`store-corrupt`; `syncline \
+            repair` quarantines it), and nothing that another process is reading.
             """,
         ],
         examples: [Example("syncline compact", "remove what the setting `retention` does not keep")],

@@ -9,38 +9,36 @@ enum RepairCommand {
         "repair", "repair what can be repaired without losing data",
         details: [
             """
-            Like any writer that opens the log, it cuts a torn write off the end and rebuilds HEAD. It also removes \
-            leftovers. It moves into quarantine/ copies of segments under other names, damaged checkpoints, checkpoints whose entries do not match their \
-            digest, and files with changes of another process that can't be read, so that its later changes are taken \
-            in. It covers a damaged frame that holds no record, such as an index, with a hole. Everything it cuts, \
-            moves or covers is kept in quarantine/. Damage to acknowledged records is never touched.
+            It cuts a torn write off the end, rebuilds HEAD and removes leftovers. It moves into quarantine/ copies of \
+            segments under other names, damaged checkpoints, checkpoints whose entries do not match their digest, and \
+            files with changes of another process that can't be read. It covers a damaged frame that holds no record, \
+            such as an index, with a hole. Everything it cuts, moves or covers is kept in quarantine/. Damage to \
+            acknowledged records is never touched.
             """,
             """
-            HEAD says how many records the log had. If it can't be read, records may be missing at the end: a torn write \
-            is still cut off, but the exit code is 1, and so it is with --salvage.
+            If HEAD can't be read, records may be missing at the end: a torn write is still cut off, but the exit code \
+            is 1, and so it is with --salvage.
             """,
             """
-            --salvage creates a new store from all that can be read; the damaged store is only read, and no program may \
-            have it open for writing. The state of the new store is that of the newest whole checkpoint with every \
-            readable event after it, so no pending change that can be read is lost. Its history (`log`, `blame`, \
-            `--at`) contains only events that lead to that state without a gap. If an event after the newest whole \
-            checkpoint is lost, that is none: the new history begins with the state, and all earlier events, also the \
-            readable ones after the gap, can be listed only in the damaged store. Then the next pull of each query \
-            starts from the beginning. The settings are kept, even if no checkpoint can be read; if nothing that is left names them, it says so, and \
-            the backend and the protocol must be set again before a sync.
+            --salvage creates a new store from all that can be read; no program may have the damaged store open for \
+            writing, and it is not changed. The state of the new store is that of the newest whole checkpoint with \
+            every readable event after it, so no pending change that can be read is lost. Its history (`log`, `blame`, \
+            `--at`) contains only events that lead to that state without a gap; if an event after the newest whole \
+            checkpoint is lost, it begins with the state, earlier events are only in the damaged store, and the next \
+            pull of each query starts from the beginning. If nothing that is left names the settings, it says so, and \
+            the backend and the protocol must be set again.
             """,
             """
             The token, the headers, the recorded traffic, changes of other processes that wait, and whole branches are \
-            copied, too. Files with such changes that can't be read, and damaged branches, are listed and stay where \
-            they are. If HEAD and all segment headers are lost, records are recognised by their checksums. If the log \
-            holds no events, every readable record is copied and keeps its number.
+            copied, too. Those that can't be read are listed and stay where they are. If the log holds no events, \
+            every readable record is copied and keeps its number.
             """,
         ],
         options: [
             Option("dry-run", "show what would be done, and change nothing"),
             Option(
                 "salvage", value: "DIR", takesDirectory: true,
-                "create a new store in DIR from all that can be read; DIR must be empty or missing"),
+                "create a new store in DIR, which must be empty or missing"),
         ],
         examples: [
             Example("syncline repair --dry-run", "what would be done"),

@@ -9,13 +9,10 @@ enum VerifyCommand {
         "verify", "check every frame, segment and checkpoint",
         details: [
             """
-            It reads the whole log and checks each frame's checksums and position, each record, the ends of segments, the \
-            indexes and the checkpoints. What it counts can be read. It changes nothing, and works while another program has the store open: a write in \
-            progress does not count as damage, and files that the other program compacts stay until this command is \
-            done (it holds a lease file). If everything is intact, every entry of each checkpoint is read and compared \
-            with the digest in the checkpoint. Then the events after the oldest checkpoint are replayed, and the state \
-            is compared with the digest in each segment and each checkpoint. Changes of other processes that wait in \
-            tributaries/ are checked, too.
+            It checks each frame, each record, the ends of segments, the indexes, the checkpoints with their digests, \
+            and changes of other processes in tributaries/. Then the events after the oldest checkpoint are replayed, \
+            and the state is compared with the digests. It changes nothing, and works while another program has the \
+            store open; a write in progress does not count as damage.
             """,
             "`repairable` damage affects no acknowledged record; `syncline repair` repairs it.",
         ],
