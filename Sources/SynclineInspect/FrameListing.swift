@@ -64,9 +64,9 @@ extension LogInspection {
         let tail = try tail(of: segment, header)
         var last = tail.scan.tail.next.previous
         guard let damage = tail.damage, damage.remedy == .salvage else { return last }
-        try DamageWalk(storage, catalog).walk(segment, through: segment.size, before: nil) { found in
-            last = max(last, found.header.nextSequence.previous)
-        } damage: { _ in
+        var walk = try DamageWalk(segment, of: catalog, in: storage, through: segment.size, before: nil)
+        while let step = try walk.next() {
+            if case .frame(let found) = step { last = max(last, found.header.nextSequence.previous) }
         }
         return last
     }
@@ -137,7 +137,7 @@ private struct FrameStart {
 private struct FrameReader {
     private let decoder = PayloadDecoder()
 
-    func entry(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) -> FrameEntry {
+    func entry(_ found: DamageWalk.Frame, in segment: LogCatalog.Segment) -> FrameEntry {
         let header = found.header
         var entry = FrameEntry(
             summary: FrameSummary(header, at: LogPosition(segment: segment.ordinal, offset: found.offset)))

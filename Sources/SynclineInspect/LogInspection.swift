@@ -57,32 +57,38 @@ package struct LogInspection: Sendable {
     func tail(
         of segment: LogCatalog.Segment, _ header: SegmentHeader
     ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
-        var last: TailScan?
-        for read in 1... {
-            let file = try storage.reading(segment.name)
-            defer { file.close() }
-            let head = try LogCatalog.readHead(storage)
-            let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head.head)
-            let isSettled = scan.verdict == last?.verdict && scan.tail.offset == last?.tail.offset
-            if scan.verdict == .clean || isSettled || read == LogInspection.maximumReads {
-                return (scan, scan.damage(in: segment, endIsKnown: head.isCertain))
-            }
-            last = scan
+        var last = try readTail(of: segment, header)
+        for _ in 1..<LogInspection.maximumReads where last.scan.verdict != .clean {
             pause()
+            let again = try readTail(of: segment, header)
+            let isSettled =
+                again.scan.verdict == last.scan.verdict && again.scan.tail.offset == last.scan.tail.offset
+            last = again
+            if isSettled { break }
         }
-        preconditionFailure("the loop above ends at its last read")
+        return last
+    }
+
+    private func readTail(
+        of segment: LogCatalog.Segment, _ header: SegmentHeader
+    ) throws(LogError) -> (scan: TailScan, damage: LogDamage?) {
+        let file = try storage.reading(segment.name)
+        defer { file.close() }
+        let head = try LogCatalog.readHead(storage)
+        let scan = try TailScan(FileWindow(file, name: segment.name), header, head: head.head)
+        return (scan, scan.damage(in: segment, endIsKnown: head.isCertain))
     }
 
     /// Repeats what failed because a file was collected in the meantime.
     static func retryingMissingFiles<Value>(_ body: () throws(LogError) -> Value) throws(LogError) -> Value {
-        for read in 1... {
+        for _ in 1..<maximumReads {
             do throws(LogError) {
                 return try body()
             } catch {
-                guard read < maximumReads, error.isNotFound else { throw error }
+                guard error.isNotFound else { throw error }
             }
         }
-        preconditionFailure("the loop above ends at its last read")
+        return try body()
     }
 
     /// Gives a writer time to finish an operation.

@@ -26,7 +26,7 @@ struct LogWalk {
 
     /// Walks the segments at `indices`. A visitor's error ends the walk and is rethrown.
     mutating func run(
-        _ indices: Range<Int>, frame: (DamageWalk.Visit, LogCatalog.Segment) throws -> Void,
+        _ indices: Range<Int>, frame: (DamageWalk.Frame, LogCatalog.Segment) throws -> Void,
         damage: (LogDamage) throws -> Void
     ) throws {
         if let first = indices.first {
@@ -48,7 +48,7 @@ struct LogWalk {
     }
 
     private mutating func walk(
-        _ index: Int, frame: (DamageWalk.Visit, LogCatalog.Segment) throws -> Void, damage: (LogDamage) throws -> Void
+        _ index: Int, frame: (DamageWalk.Frame, LogCatalog.Segment) throws -> Void, damage: (LogDamage) throws -> Void
     ) throws {
         let segment = catalog.segments[index]
         let successor = catalog.segments.successor(of: index)?.header
@@ -60,41 +60,28 @@ struct LogWalk {
             // After a clean or torn end there is nothing to check.
             if tailDamage?.remedy == .cutTail || tailDamage == nil { end = tail.scan.tail.offset }
         }
-        var waiting = self.waiting
-        defer { self.waiting = waiting }
-        var stopped: (any Error)?
-        func tell(through position: LogPosition) throws {
-            while let next = waiting.first, let place = next.position, place <= position {
-                waiting.removeFirst()
-                try damage(next)
-            }
-        }
-        // The walk throws only the log's errors; a visitor's error is kept and rethrown later.
-        func guarded(_ body: () throws -> Void) throws(LogError) {
-            do { try body() } catch {
-                stopped = error
-                throw LogError(.closed, "stopped by its visitor")
-            }
-        }
-        do {
-            try DamageWalk(inspection.storage, catalog).walk(segment, through: end, before: successor) {
-                visit throws(LogError) in
-                try guarded {
-                    try tell(through: LogPosition(segment: segment.ordinal, offset: visit.offset))
-                    try frame(visit, segment)
-                }
-            } damage: { stretch throws(LogError) in
+        var walk = try DamageWalk(segment, of: catalog, in: inspection.storage, through: end, before: successor)
+        while let step = try walk.next() {
+            switch step {
+            case .frame(let found):
+                try tell(through: LogPosition(segment: segment.ordinal, offset: found.offset), damage)
+                try frame(found, segment)
+            case .damage(let stretch):
                 tailDamage = nil
-                try guarded {
-                    try tell(through: stretch.start)
-                    try damage(stretch.damage)
-                }
+                try tell(through: stretch.start, damage)
+                try damage(stretch.damage)
             }
-        } catch {
-            throw stopped ?? error
         }
-        try tell(through: LogPosition(segment: segment.ordinal, offset: .max))
+        try tell(through: LogPosition(segment: segment.ordinal, offset: .max), damage)
         if let tailDamage { try damage(tailDamage) }
+    }
+
+    /// Passes on the damage before a position that is still to be told.
+    private mutating func tell(through position: LogPosition, _ damage: (LogDamage) throws -> Void) throws {
+        while let next = waiting.first, let place = next.position, place <= position {
+            waiting.removeFirst()
+            try damage(next)
+        }
     }
 }
 

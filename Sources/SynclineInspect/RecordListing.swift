@@ -100,7 +100,7 @@ private final class RecordTransaction {
     }
 
     func take(
-        _ found: DamageWalk.Visit, in segment: LogCatalog.Segment, _ visit: (RecordFound) throws -> Void
+        _ found: DamageWalk.Frame, in segment: LogCatalog.Segment, _ visit: (RecordFound) throws -> Void
     ) throws {
         if self.segment != segment.ordinal {
             self.segment = segment.ordinal
@@ -136,7 +136,7 @@ private final class RecordTransaction {
         if lost.last >= wanted.first && lost.first <= wanted.last { try visit(.hole(lost)) }
     }
 
-    private func read(_ found: DamageWalk.Visit, in segment: LogCatalog.Segment) {
+    private func read(_ found: DamageWalk.Frame, in segment: LogCatalog.Segment) {
         let header = found.header
         first = first ?? header.firstSequence
         do throws(RecordFault) {
@@ -156,7 +156,7 @@ private final class RecordTransaction {
     }
 
     private static func damage(
-        _ found: DamageWalk.Visit, _ segment: LogCatalog.Segment, _ fault: RecordFault
+        _ found: DamageWalk.Frame, _ segment: LogCatalog.Segment, _ fault: RecordFault
     ) -> LogDamage {
         segment.damage(at: found.offset, length: UInt64(found.header.frameLength), reason: fault.reason)
     }

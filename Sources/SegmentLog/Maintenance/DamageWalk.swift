@@ -1,5 +1,5 @@
-// Walks a whole segment and steps over damage: passes intact frames to the visitor, and reports where each damaged
-// stretch begins and ends and which records it affects. Used by verification, salvage and healing.
+// Walks a whole segment and steps over damage: returns each intact frame, and where each damaged stretch begins and ends
+// and which records it affects. Used by verification, salvage, healing and listings.
 
 /// A stretch of a segment without intact frames, and what follows it.
 package struct DamagedStretch: Hashable, Sendable {
@@ -25,72 +25,91 @@ package struct DamagedStretch: Hashable, Sendable {
     }
 }
 
-package struct DamageWalk {
-    package let storage: any LogStorage
-    package let catalog: LogCatalog
-
-    package init(_ storage: any LogStorage, _ catalog: LogCatalog) {
-        self.storage = storage
-        self.catalog = catalog
-    }
-
-    /// An intact frame; its stored bytes are valid only during the call.
-    package struct Visit {
+/// A walk through one segment.
+package struct DamageWalk: ~Copyable {
+    /// An intact frame; its stored bytes are valid until the next step.
+    package struct Frame {
         package var header: FrameHeader
         package var offset: UInt64
         package var stored: UnsafeRawBufferPointer
     }
 
-    /// Walks one segment through `end`; calls `visit` with intact frames and `damage` with the stretches between
-    /// them. `expected` is the record the segment should begin with, if its predecessor shows that.
-    package func walk(
-        _ segment: LogCatalog.Segment, through end: UInt64, before successor: SegmentHeader?,
-        visit: (Visit) throws(LogError) -> Void, damage: (DamagedStretch) throws(LogError) -> Void
+    package enum Step {
+        case frame(Frame)
+        case damage(DamagedStretch)
+    }
+
+    private let catalog: LogCatalog
+    private let segment: LogCatalog.Segment
+    private let place: Int?
+    private let end: UInt64
+    private let successor: SegmentHeader?
+    private let window: FileWindow
+    private var walker: FrameWalker
+    private var expected: FrameExpectation
+    /// Where the open transaction began: damage within it affects all of it.
+    private var whole: (offset: UInt64, sequence: SequenceNumber, chain: UInt32)
+    private var isAtEnd = false
+
+    /// Begins a walk through a segment of a catalog, as far as `end`.
+    package init(
+        _ segment: LogCatalog.Segment, of catalog: LogCatalog, in storage: any LogStorage, through end: UInt64,
+        before successor: SegmentHeader?
     ) throws(LogError) {
-        let window = FileWindow(try storage.reading(segment.name), name: segment.name, limit: end)
-        defer { window.file.close() }
-        let seed = catalog.identity.seed
-        var expected = FrameExpectation(chain: segment.header?.previousChain, sequence: segment.first)
-        // Where the open transaction began: damage within it affects all of it.
-        var whole = (
-            offset: UInt64(Format.segmentHeaderLength), sequence: segment.first,
-            chain: segment.header?.previousChain ?? 0
-        )
-        var walker = FrameWalker(window, seed: seed, from: whole.offset, expecting: expected)
-        let place = catalog.segments.firstIndex { $0.name == segment.name }
-        while true {
-            switch try walker.next() {
-            case .frame(let header, let offset):
-                if let place { ReadingWatch.tell(walker.offset, in: place, of: catalog.segments) }
-                try visit(Visit(header: header, offset: offset, stored: try walker.stored(header, at: offset)))
-                expected = walker.expected
-                if !expected.inTransaction {
-                    whole = (walker.offset, expected.sequence ?? whole.sequence, expected.chain ?? 0)
-                }
-            case .fault(let fault):
-                if !expected.inTransaction, try isEnd(walker, end, successor, expected) { return }
-                let next = try resume(walker, from: walker.offset + 8, expecting: whole.sequence)
-                let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
-                let lost = SequenceRange(first: whole.sequence, last: lostEnd.previous)
-                try damage(
-                    DamagedStretch(
-                        segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: whole.offset),
-                        end: next?.offset ?? end,
-                        lost: lost, fault: fault, chainBefore: whole.chain,
-                        chainAfter: next?.header.chain ?? successor?.previousChain))
-                guard let next else { return }
-                expected = FrameExpectation(chain: nil, sequence: next.header.firstSequence)
-                whole = (next.offset, next.header.firstSequence, next.header.chain)
-                walker.move(to: next.offset, expecting: expected)
+        self.catalog = catalog
+        self.segment = segment
+        self.end = end
+        self.successor = successor
+        window = FileWindow(try storage.reading(segment.name), name: segment.name, limit: end)
+        place = catalog.segments.firstIndex { $0.name == segment.name }
+        let chain = segment.header?.previousChain
+        expected = FrameExpectation(chain: chain, sequence: segment.first)
+        whole = (UInt64(Format.segmentHeaderLength), segment.first, chain ?? 0)
+        walker = FrameWalker(window, seed: catalog.identity.seed, from: whole.offset, expecting: expected)
+    }
+
+    deinit { window.file.close() }
+
+    /// Returns the next intact frame or damaged stretch; nil at the end.
+    package mutating func next() throws(LogError) -> Step? {
+        if isAtEnd { return nil }
+        switch try walker.next() {
+        case .frame(let header, let offset):
+            if let place { ReadingWatch.tell(walker.offset, in: place, of: catalog.segments) }
+            let frame = Frame(header: header, offset: offset, stored: try walker.stored(header, at: offset))
+            expected = walker.expected
+            if !expected.inTransaction {
+                whole = (walker.offset, expected.sequence ?? whole.sequence, expected.chain ?? 0)
             }
+            return .frame(frame)
+        case .fault(let fault):
+            isAtEnd = try isEnd()
+            return isAtEnd ? nil : .damage(try stepOver(fault))
         }
+    }
+
+    /// Returns the stretch that begins with a fault, and moves to the frame after it.
+    private mutating func stepOver(_ fault: FrameFault) throws(LogError) -> DamagedStretch {
+        let next = try resume(from: walker.offset + 8, expecting: whole.sequence)
+        let lostEnd = next?.header.firstSequence ?? successor?.sequence ?? whole.sequence.next
+        let stretch = DamagedStretch(
+            segment: segment.name, start: LogPosition(segment: segment.ordinal, offset: whole.offset),
+            end: next?.offset ?? end, lost: SequenceRange(first: whole.sequence, last: lostEnd.previous),
+            fault: fault, chainBefore: whole.chain, chainAfter: next?.header.chain ?? successor?.previousChain)
+        if let next {
+            expected = FrameExpectation(chain: nil, sequence: next.header.firstSequence)
+            whole = (next.offset, next.header.firstSequence, next.header.chain)
+            walker.move(to: next.offset, expecting: expected)
+        } else {
+            isAtEnd = true
+        }
+        return stretch
     }
 
     /// Returns whether the walk has reached the end without a loss: the given end, or the empty space after the last
     /// frame.
-    private func isEnd(
-        _ walker: FrameWalker, _ end: UInt64, _ successor: SegmentHeader?, _ expected: FrameExpectation
-    ) throws(LogError) -> Bool {
+    private func isEnd() throws(LogError) -> Bool {
+        if expected.inTransaction { return false }
         if walker.offset >= end { return true }
         guard successor == nil, (catalog.head?.durableThrough ?? .none) < expected.sequence ?? .first else {
             return false
@@ -101,7 +120,7 @@ package struct DamageWalk {
     /// Returns the next intact frame that begins a transaction or stands outside of one. A frame with an earlier
     /// record than the missing one is a copy from elsewhere; continuing after it would hide the loss.
     private func resume(
-        _ walker: FrameWalker, from start: UInt64, expecting sequence: SequenceNumber
+        from start: UInt64, expecting sequence: SequenceNumber
     ) throws(LogError) -> (offset: UInt64, header: FrameHeader)? {
         var offset = start
         while let found = try walker.search(from: offset) {

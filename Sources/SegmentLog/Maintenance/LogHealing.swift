@@ -68,16 +68,19 @@ public struct LogHealing: Sendable {
                 }
             }
             var check = ReadingCheck(segment)
-            try DamageWalk(storage, catalog).walk(segment, through: end, before: successor) { found in
-                if let stretch = check.step(found) { stretches.append(stretch) }
-            } damage: { stretch throws(LogError) in
-                if stretch.fault.isNewer { throw stretch.damage.error }
-                var stretch = stretch
-                if stretch.chainAfter == nil, let head = catalog.head {
-                    stretch.lost.last = max(stretch.lost.last, head.durableThrough)
+            var walk = try DamageWalk(segment, of: catalog, in: storage, through: end, before: successor)
+            while let step = try walk.next() {
+                switch step {
+                case .frame(let found):
+                    if let stretch = check.step(found) { stretches.append(stretch) }
+                case .damage(var stretch):
+                    if stretch.fault.isNewer { throw stretch.damage.error }
+                    if stretch.chainAfter == nil, let head = catalog.head {
+                        stretch.lost.last = max(stretch.lost.last, head.durableThrough)
+                    }
+                    stretches.append(stretch)
+                    check.stepOverDamage()
                 }
-                stretches.append(stretch)
-                check.stepOverDamage()
             }
         }
         return stretches

@@ -141,12 +141,16 @@ public struct LogVerification: Sendable {
         }
         var walked = SegmentCheck(entry)
         var stretches: [DamagedStretch] = []
-        try DamageWalk(storage, catalog).walk(entry, through: end, before: successor) { found throws(LogError) in
-            walked.step(found)
-            visit(FrameSummary(found.header, at: LogPosition(segment: entry.ordinal, offset: found.offset)))
-        } damage: { stretch throws(LogError) in
-            stretches.append(stretch)
-            walked.stepOverDamage()
+        var walk = try DamageWalk(entry, of: catalog, in: storage, through: end, before: successor)
+        while let step = try walk.next() {
+            switch step {
+            case .frame(let found):
+                walked.step(found)
+                visit(FrameSummary(found.header, at: LogPosition(segment: entry.ordinal, offset: found.offset)))
+            case .damage(let stretch):
+                stretches.append(stretch)
+                walked.stepOverDamage()
+            }
         }
         report.damage += stretches.map(\.damage)
         if let tailDamage, stretches.isEmpty { report.damage.append(tailDamage) }
@@ -184,7 +188,7 @@ private struct SegmentCheck {
             isSealed: false, created: header?.created, epoch: header?.epoch ?? 0)
     }
 
-    mutating func step(_ found: DamageWalk.Visit) {
+    mutating func step(_ found: DamageWalk.Frame) {
         let frame = found.header
         summary.length.rawValue += UInt64(frame.frameLength)
         summary.rawLength.rawValue += UInt64(frame.rawLength)
@@ -216,7 +220,7 @@ private struct SegmentCheck {
     }
 
     /// Counts a frame and its records, or reports why they can't be read.
-    private mutating func count(_ found: DamageWalk.Visit) {
+    private mutating func count(_ found: DamageWalk.Frame) {
         let frame = found.header
         if RuleZ.hasLongZeroRun(found.stored) { report(found, "a piece of the frame could be all zero (rule Z)") }
         // An index that can't be read was reported above.
@@ -238,7 +242,7 @@ private struct SegmentCheck {
         assembler.reset()
     }
 
-    private mutating func report(_ found: DamageWalk.Visit, _ reason: String, remedy: LogDamage.Remedy = .salvage) {
+    private mutating func report(_ found: DamageWalk.Frame, _ reason: String, remedy: LogDamage.Remedy = .salvage) {
         let records = found.header.records
         damage.append(
             segment.damage(

@@ -18,7 +18,7 @@ struct ReadingCheck {
     }
 
     /// Steps over a frame. If that ends a transaction that can't be read, returns the transaction.
-    mutating func step(_ found: DamageWalk.Visit) -> DamagedStretch? {
+    mutating func step(_ found: DamageWalk.Frame) -> DamagedStretch? {
         let header = found.header
         let first = start ?? (found.offset, header)
         start = first
@@ -49,7 +49,7 @@ struct ReadingCheck {
     }
 
     /// Returns why an intact frame can't be read, or nil if it can.
-    private mutating func fault(of found: DamageWalk.Visit) -> FrameFault? {
+    private mutating func fault(of found: DamageWalk.Frame) -> FrameFault? {
         guard let kind = found.header.knownKind, kind != .hole else { return nil }
         let payload = decoder.payload(of: found.header, stored: found.stored)
         switch kind {

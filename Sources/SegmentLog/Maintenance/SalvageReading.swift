@@ -152,19 +152,19 @@ package struct SalvageReading: Sendable {
     ) throws(LogError) {
         let decoder = PayloadDecoder()
         let transaction = Transaction()
-        var reading = self
-        try DamageWalk(storage, catalog).walk(segment, through: segment.reach, before: successor) {
-            found throws(LogError) in
-            reading.attested = max(reading.attested, found.header.durableThrough)
+        var walk = try DamageWalk(segment, of: catalog, in: storage, through: segment.reach, before: successor)
+        while let step = try walk.next() {
+            guard case .frame(let found) = step else {
+                transaction.reset()
+                continue
+            }
+            attested = max(attested, found.header.durableThrough)
             let payload = decoder.payload(of: found.header, stored: found.stored)
             switch found.header.knownKind {
-            case .data, .fragment: try reading.take(found.header, payload, transaction, through: last, body)
+            case .data, .fragment: try take(found.header, payload, transaction, through: last, body)
             default: break
             }
-        } damage: { _ throws(LogError) in
-            transaction.reset()
         }
-        self = reading
     }
 
     private mutating func take(
