@@ -110,15 +110,7 @@ let package = Package(
         ),
         .target(
             name: "SynclineSQL",
-            dependencies: [
-                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
-                "SynclineWire",
-            ],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "SynclineInspect",
-            dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
+            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
         .target(
@@ -154,8 +146,8 @@ let package = Package(
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
-                "SynclineSQL", "SynclineServer", "SynclineTesting", "SynclineWire",
+                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL",
+                "SynclineServer", "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
@@ -257,10 +249,8 @@ let package = Package(
             name: "ToolTests",
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
-                "ChildProcesses", "CSQLite", "StudioPage", "SynclineTool", "SynclineInspect", "SynclineCore",
-                "SynclineGround",
-                "SynclineTesting",
-                "SynclineWire", "Syncline", "SynclineSQL", "SegmentLog", "syncline",
+                "ChildProcesses", "CSQLite", "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround",
+                "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire", "syncline",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

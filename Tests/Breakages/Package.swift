@@ -41,14 +41,8 @@ let package = Package(
             name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
             exclude: ["Syncline.docc"], swiftSettings: settings),
         .target(
-            name: "SynclineInspect", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround"],
-            swiftSettings: settings),
-        .target(
             name: "SynclineSQL",
-            dependencies: [
-                "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect",
-                "SynclineWire",
-            ],
+            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings),
         .testTarget(
             name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],

@@ -97,7 +97,7 @@ def package():
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
         "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "SegmentLog", "Syncline", "SynclineCore",
-        "SynclineGround", "SynclineInspect", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
+        "SynclineGround", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():

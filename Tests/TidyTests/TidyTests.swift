@@ -14,10 +14,7 @@ import Testing
         "Syncline": [
             "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "Observation", "SwiftUI", "os",
         ],
-        "SynclineSQL": [
-            "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineInspect", "SynclineWire",
-        ],
-        "SynclineInspect": ["SegmentLog", "SynclineCore", "SynclineGround"],
+        "SynclineSQL": ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
         "SynclineServer": [
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",
             "CMalloc",
@@ -67,9 +64,9 @@ import Testing
         (
             "SystemSource.", "LogClock, SyncEnvironment or ServerEnvironment",
             [
-                "SegmentLog/Storage/LogClock.swift", "SynclineServer/System/ServerEnvironment.swift",
-                "Syncline/SyncEnvironment.swift",
-                "Syncline/SyncID.swift", "SynclineInspect/LogInspection.swift", "tools/syncline/",
+                "SegmentLog/Maintenance/LogInspection.swift", "SegmentLog/Storage/LogClock.swift",
+                "SynclineServer/System/ServerEnvironment.swift", "Syncline/SyncEnvironment.swift",
+                "Syncline/SyncID.swift", "tools/syncline/",
             ]
         ),
         ("try!", "an error that says what went wrong", []),

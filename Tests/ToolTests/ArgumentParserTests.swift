@@ -1,7 +1,7 @@
 // The parsing of a command line, and the errors for wrong ones.
 
+import SegmentLog
 import SynclineCore
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool
@@ -145,9 +145,16 @@ import Testing
 }
 
 @Suite struct AddressTests {
-    @Test(arguments: ["@41", "@41..57", "@-1", "s7", "s7:5209663"])
-    func `an address prints as it is written`(text: String) {
-        #expect(Address(text)?.description == text)
+    private static let first = SequenceNumber(rawValue: 41)
+
+    @Test(
+        arguments: [
+            ("@41", .records(.number(first))), ("@-1", .records(.fromEnd(1))), ("s7", .segment(7)),
+            ("@41..57", .records(.range(SequenceRange(first: first, last: SequenceNumber(rawValue: 57))))),
+            ("s7:5209663", .position(LogPosition(segment: 7, offset: 5_209_663))),
+        ] as [(String, Address)])
+    func `an address says which records or which place`(text: String, address: Address) {
+        #expect(Address(text) == address)
     }
 
     @Test(arguments: [

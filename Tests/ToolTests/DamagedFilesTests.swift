@@ -2,7 +2,6 @@
 
 import Foundation
 import SegmentLog
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool

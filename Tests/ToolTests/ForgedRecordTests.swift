@@ -2,7 +2,6 @@
 // readers must report the same: which frame it is, why, and which records are lost.
 
 import SegmentLog
-import SynclineInspect
 import Testing
 
 /// A log of one segment whose frames the test writes.
@@ -252,7 +251,7 @@ private struct Sayings {
         log.finish()
         let four = SequenceNumber(rawValue: 4)
         var shown: [UInt64] = []
-        _ = try LogInspection(log.storage).records(from: .records(SequenceRange(first: four, last: four))) {
+        _ = try LogInspection(log.storage).records(from: .range(SequenceRange(first: four, last: four))) {
             if case .record(let record) = $0 { shown.append(record.sequence.rawValue) }
         }
         #expect(shown == [4])

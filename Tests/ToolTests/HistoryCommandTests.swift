@@ -4,7 +4,6 @@ import ChildProcesses
 import Foundation
 import SegmentLog
 import SynclineCore
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool

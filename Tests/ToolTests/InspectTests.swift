@@ -1,7 +1,6 @@
 // The output of read commands about a fixed log: for people, for pipes, for programs.
 
 import SegmentLog
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool

@@ -4,7 +4,6 @@ import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 import SynclineTesting
 import SynclineWire
 import Testing

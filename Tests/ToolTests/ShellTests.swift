@@ -2,7 +2,6 @@
 
 import Foundation
 import SynclineCore
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool

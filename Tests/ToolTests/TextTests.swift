@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineGround
-import SynclineInspect
 import Testing
 
 @testable import SynclineTool

@@ -46,13 +46,20 @@ package enum Format {
 }
 
 /// The kind of a frame.
-package enum FrameKind: UInt8 {
+public enum FrameKind: UInt8, Sendable {
+    /// Records.
     case data = 1
+    /// A writer opened the log.
     case session = 3
+    /// A piece of a checkpoint.
     case block = 5
+    /// Where the frames of a segment are.
     case index = 6
+    /// The end of a segment.
     case seal = 7
+    /// The place of lost records, or space without any.
     case hole = 9
+    /// A part of a large record.
     case fragment = 10
 
     /// A reader may skip unknown kinds from here on.

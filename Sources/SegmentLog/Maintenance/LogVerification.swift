@@ -52,8 +52,10 @@ public struct LogReport: Hashable, Sendable {
 public struct FrameSummary: Hashable, Sendable {
     /// Where the frame begins.
     public var position: LogPosition
-    /// "data", "session", "index", "seal", "hole", "fragment", or the kind's number.
-    public var kind: String
+    /// Its kind; nil if this version does not know it.
+    public var kind: FrameKind?
+    /// The number of its kind.
+    public var kindNumber: UInt8
     /// The records it holds.
     public var records: SequenceRange
     /// The size of the frame on disk.
@@ -75,7 +77,8 @@ public struct FrameSummary: Hashable, Sendable {
 
     package init(_ header: FrameHeader, at position: LogPosition) {
         self.position = position
-        kind = header.knownKind.map { "\($0)" } ?? "\(header.kind)"
+        kind = header.knownKind
+        kindNumber = header.kind
         records = header.records
         length = .bytes(UInt64(header.frameLength))
         storedLength = .bytes(UInt64(header.storedLength))

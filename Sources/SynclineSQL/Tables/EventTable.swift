@@ -5,7 +5,6 @@ import CSQLite
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 final class EventTable: VirtualTable {
     let source: SQLSource

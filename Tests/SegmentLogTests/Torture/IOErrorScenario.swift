@@ -143,7 +143,7 @@ struct IOErrorScenario: Sendable {
         }()
         var frames: [FrameSummary] = []
         _ = try LogVerification(play.disk).run { frames.append($0) }
-        let victim = frames.filter { $0.kind == "data" }[2]
+        let victim = frames.filter { $0.kind == .data }[2]
         try play.disk.flipBit(in: FileName.segment(ordinal: 1, first: .first), at: victim.position.offset + 50, bit: 3)
         return play
     }

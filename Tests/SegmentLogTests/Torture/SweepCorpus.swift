@@ -84,7 +84,7 @@ struct SweepCorpus: Sendable {
     private static func leaveHole(_ tree: MemoryStorage, _ clock: TestClock) throws {
         var frames: [FrameSummary] = []
         _ = try LogVerification(tree).run { frames.append($0) }
-        let victim = frames.filter { $0.position.segment == 1 && $0.kind == "data" }[3]
+        let victim = frames.filter { $0.position.segment == 1 && $0.kind == .data }[3]
         let name = FileName.segment(ordinal: 1, first: .first)
         guard var bytes = tree.contents(of: name) else { throw TortureFailure("\(name) is missing") }
         bytes[Int(victim.position.offset) + 60] ^= 0xff

@@ -152,7 +152,7 @@ final class RescueStory {
         let names = try LogCatalog(storage).segments
         var frames: [Frame] = []
         _ = try LogVerification(storage).run { found in
-            guard ["data", "fragment"].contains(found.kind),
+            guard [.data, .fragment].contains(found.kind),
                 let name = names.first(where: { $0.ordinal == found.position.segment })
             else { return }
             let start = Int(found.position.offset)

@@ -1,8 +1,6 @@
 // Runs a command line and returns an exit code. It chooses the form of the output, runs the command and prints its
 // error; it knows no single command.
 
-import SynclineInspect
-
 package struct Tool {
     private let host: Host
     private let table: CommandTable

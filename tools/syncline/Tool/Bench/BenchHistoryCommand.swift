@@ -4,7 +4,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 enum BenchHistoryCommand {
     /// The number of events after which a store in use writes a checkpoint.

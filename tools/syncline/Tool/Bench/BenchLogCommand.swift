@@ -1,7 +1,6 @@
 // `bench log`: measures the speed of the log on this machine's disk. Its counts do not depend on the machine.
 
 import SegmentLog
-import SynclineInspect
 
 #if canImport(Darwin)
     import Darwin

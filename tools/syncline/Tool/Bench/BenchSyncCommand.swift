@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 #if canImport(Darwin)
     import Darwin

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineGround
-import SynclineInspect
 
 /// Records to append and read back.
 struct LogWorkload: Sendable {

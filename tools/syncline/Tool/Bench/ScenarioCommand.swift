@@ -1,7 +1,6 @@
 // `scenario`: runs conformance scenarios, each on a store of its own in memory.
 
 import SegmentLog
-import SynclineInspect
 import SynclineTesting
 
 enum ScenarioCommand {

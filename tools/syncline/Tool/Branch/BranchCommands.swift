@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum BranchCommands {
     private static let name = Operand("NAME", "the branch", isRequired: true)

@@ -2,7 +2,6 @@
 // result. Options may come anywhere after the words that name the command; common options may also come before them.
 
 import SynclineCore
-import SynclineInspect
 
 package struct ArgumentParser {
     private let table: CommandTable

@@ -1,8 +1,6 @@
 // The arguments of a call, checked against the command's own declaration. A command that reads an option that it does
 // not declare has a bug, and stops.
 
-package import SynclineInspect
-
 /// The options and operands of one call.
 package struct Arguments: Sendable {
     package let command: Command

@@ -4,7 +4,6 @@
 package import SegmentLog
 import Syncline
 package import SynclineCore
-import SynclineInspect
 
 /// A store that stays open. Commands that overlap get the same one.
 package actor StoreSession {

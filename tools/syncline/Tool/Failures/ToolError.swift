@@ -3,7 +3,6 @@
 
 package import SegmentLog
 package import SynclineCore
-package import SynclineInspect
 
 /// The reason why a command failed.
 package struct ToolError: Error, Hashable, Sendable {

@@ -6,7 +6,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineWire
 
 #if canImport(Darwin)

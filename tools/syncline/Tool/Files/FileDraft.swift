@@ -3,7 +3,6 @@
 
 import SegmentLog
 import SynclineGround
-import SynclineInspect
 
 #if canImport(Darwin)
     import Darwin

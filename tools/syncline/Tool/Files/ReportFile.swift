@@ -5,7 +5,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineWire
 
 /// The content of a report that can be read: a store, and the recorded sessions.

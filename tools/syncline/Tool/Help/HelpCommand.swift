@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineCore
-import SynclineInspect
 
 enum HelpCommand {
     static let command = Command(

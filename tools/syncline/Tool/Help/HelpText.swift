@@ -1,7 +1,5 @@
 // `--help`: a command of the table as text for a terminal.
 
-import SynclineInspect
-
 extension Command {
     /// The exit codes that the command explains, and the usual meaning of the others.
     var allExits: [Exit] {

@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum BlameCommand {
     static let command = Command(

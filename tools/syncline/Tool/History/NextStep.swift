@@ -3,7 +3,6 @@
 import SegmentLog
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 /// Something to do about a row.
 struct NextStep {

@@ -2,7 +2,6 @@
 // time zone, and never takes a part of a value for one.
 
 import SegmentLog
-import SynclineInspect
 
 struct Sentence: ExpressibleByStringInterpolation, Sendable {
     enum Part: Sendable {

@@ -1,7 +1,6 @@
 // The output of `why` as JSON.
 
 import SynclineCore
-import SynclineInspect
 
 extension WhyReport {
     var json: JSONValue {

@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 enum InspectCommand {
     static let summary = Command(

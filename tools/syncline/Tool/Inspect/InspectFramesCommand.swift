@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 extension InspectCommand {
     static let frames = Command(
@@ -39,7 +38,7 @@ extension InspectCommand {
         _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
         let address = try arguments.address(at: 0)
-        let selection = FrameSelection(segment: try arguments.number("segment"), address: address)
+        let selection = FrameSelection(at: address, segment: try arguments.number("segment"))
         let limit = try arguments.number("limit").map(Int.init)
         let inspection = LogInspection(try context.storage(arguments))
         let claim = HistoryReading.claim(inspection.storage)
@@ -85,6 +84,9 @@ extension InspectCommand {
 }
 
 extension FrameSummary {
+    /// The name of the frame's kind, or its number if the kind is unknown.
+    fileprivate var kindName: String { kind.map { "\($0)" } ?? "\(kindNumber)" }
+
     /// The frame's position in its transaction.
     fileprivate var transaction: String {
         switch (continuesFromPrevious, continuesInNext) {
@@ -96,28 +98,50 @@ extension FrameSummary {
     }
 }
 
+extension FrameContent {
+    /// The time at which records were written.
+    fileprivate var time: WallTime? { if case .records(let time) = self { time } else { nil } }
+
+    /// What else there is to say: `epoch 3`, `@41..43 lost`.
+    fileprivate var detail: String? {
+        switch self {
+        case .records: return nil
+        case .hole(let lost): return "\(lost) lost"
+        case .filler: return "filler"
+        case .session(let session):
+            let cut = session.cut.map { ", cut \(session.cutLength) bytes at \($0)" } ?? ""
+            return "epoch \(session.epoch), \(session.time.text)\(cut)"
+        case .index(let places, let note):
+            let note = note.map { ", a note of \($0.bytes.count) bytes through \($0.through)" } ?? ""
+            return counted(UInt64(places), "place") + note
+        case .seal(let last): return "through \(last)"
+        case .fragment(let record): return "part of \(record)"
+        }
+    }
+}
+
 extension FrameEntry {
     /// The frame as a row.
     fileprivate func cells(_ style: TextStyle) -> [Cell] {
         let frame = summary
         let transaction = frame.transaction == "whole" ? "" : "  \(frame.transaction)"
-        let shownTime = time.map { style.isForPeople ? $0.humanText : $0.text }
+        let shownTime = content?.time.map { style.isForPeople ? $0.humanText : $0.text }
         return [
             Cell(frame.position.description, .address),
-            Cell(frame.kind, frame.kind == "data" ? .plain : frame.kind == "hole" ? .warning : .dim),
+            Cell(frame.kindName, frame.kind == .data ? .plain : frame.kind == .hole ? .warning : .dim),
             Cell(frame.records.isEmpty ? "" : frame.records.description),
             Cell(style.count(frame.length.rawValue)),
             Cell(style.count(frame.rawLength.rawValue)),
             Cell(frame.codec + (frame.isMasked ? " masked" : ""), .dim),
             Cell(style.count(frame.durableLag)),
-            Cell((shownTime ?? detail ?? "") + transaction, .dim),
+            Cell((shownTime ?? content?.detail ?? "") + transaction, .dim),
         ]
     }
 
     var json: JSONValue {
         [
             "address": .string(summary.position.description),
-            "kind": .string(summary.kind),
+            "kind": .string(summary.kindName),
             "records": summary.records.isEmpty ? .null : .string(summary.records.description),
             "bytes": .number(summary.length.rawValue),
             "storedBytes": .number(summary.storedLength.rawValue),
@@ -126,8 +150,8 @@ extension FrameEntry {
             "lag": .number(summary.durableLag),
             "transaction": .string(summary.transaction),
             "masked": .boolean(summary.isMasked),
-            "time": .optional(time?.text),
-            "detail": .optional(detail),
+            "time": .optional(content?.time?.text),
+            "detail": .optional(content?.detail),
         ]
     }
 }

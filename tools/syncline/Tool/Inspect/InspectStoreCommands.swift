@@ -5,7 +5,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 enum InspectStoreCommands {
     static let events = Command(

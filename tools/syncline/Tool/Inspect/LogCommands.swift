@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum LogCommands {
     static let log = Command(
@@ -77,9 +76,9 @@ enum LogCommands {
         }
         switch try arguments.address(at: 0) {
         case nil: return (1, end)
-        case .records(let range)?:
+        case .records(.range(let range))?:
             return (range.first.rawValue, min(end, try Moment("@\(range.last.rawValue)", storage).event))
-        case .record?, .fromEnd?:
+        case .records?:
             let event = try Moment(arguments.operands[0], storage).event
             return (event, min(end, event))
         default: throw ToolError.usage("`log` takes @41, @41..57 or @-1")
@@ -181,7 +180,7 @@ enum LogCommands {
         struct Found: Error {}
         var json: JSONValue?
         do {
-            try inspection.frames(FrameSelection(address: Address(text))) { found in
+            try inspection.frames(FrameSelection(at: Address(text))) { found in
                 switch found {
                 case .item(let frame): json = frame.json
                 case .damage(let damage): json = ["address": .string(damage.address), "damage": damage.json]

@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum StatsCommand {
     static let command = Command(

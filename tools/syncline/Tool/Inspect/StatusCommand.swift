@@ -3,7 +3,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum StatusCommand {
     static let command = Command(

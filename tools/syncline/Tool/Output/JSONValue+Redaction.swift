@@ -1,7 +1,6 @@
 // Replaces values by their type and length. Names of columns and tables and ids stay, so that addresses stay valid.
 
 import SynclineCore
-import SynclineInspect
 
 extension JSONValue {
     /// A value, which may be redacted.

@@ -1,7 +1,6 @@
 // Values and rows as the tool's JSON.
 
 import SynclineCore
-import SynclineInspect
 import SynclineWire
 
 extension JSONValue {

@@ -1,8 +1,6 @@
 // Aligned columns. The first rows are buffered to find the widths, then written; later rows use the same widths, so
 // that a long list can be streamed.
 
-package import SynclineInspect
-
 /// A column and its alignment. A title alone is a column whose cells begin at its left.
 package struct Column: Sendable, ExpressibleByStringLiteral {
     package enum Alignment: Sendable { case left, right }

@@ -1,7 +1,6 @@
 // Messages on standard error: warnings, hints, errors, and progress on a terminal.
 
 import SynclineGround
-import SynclineInspect
 
 package final class Narration {
     package let style: TextStyle

@@ -1,8 +1,6 @@
 // Writes data in the requested form. A command passes its data once, as JSON and as text; this type decides which of
 // the two is written.
 
-package import SynclineInspect
-
 /// The form of the output.
 package enum OutputForm: Sendable {
     /// For people at a terminal.

@@ -1,8 +1,6 @@
 // Shows how far a long task is: on one line of a terminal, which is replaced and then erased. Nothing is shown of a task
 // that ends within half a second.
 
-import SynclineInspect
-
 package final class TaskProgress {
     /// What is counted.
     package enum Measure: Sendable { case bytes, rows }

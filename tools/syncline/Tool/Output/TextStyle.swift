@@ -1,7 +1,5 @@
 // Colour if it is wanted, and numbers for people or programs. Colour only repeats what a word or a sign says.
 
-import SynclineInspect
-
 /// The meaning of a piece of text, rather than its look; with the terminal's code for it.
 package enum TextRole: String, Sendable {
     case plain = ""

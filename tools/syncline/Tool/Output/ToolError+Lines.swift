@@ -1,7 +1,5 @@
 // An error as a person reads it.
 
-import SynclineInspect
-
 extension ToolError {
     /// The lines of the message for people.
     func lines(_ style: TextStyle) -> [String] {

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 enum RawAppendCommand {
     static let command = Command(

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineGround
-import SynclineInspect
 
 enum RawCatCommand {
     static let command = Command(
@@ -43,8 +42,8 @@ enum RawCatCommand {
             throw ToolError.usage("--exact can't be used with --json, --jsonl or --redact")
         }
         let follows = arguments.flag("follow")
-        let address = try arguments.address("from")
-        if follows, case .records = address {
+        let address = try arguments.address("from").map { address throws(LogError) in try address.records() }
+        if follows, case .range = address {
             throw ToolError.usage("--follow has no end: pass one record to --from, not a range")
         }
         let storage = try context.storage(arguments)
@@ -65,7 +64,7 @@ enum RawCatCommand {
 
     /// Prints the durable records; returns where to continue.
     private static func readDurable(
-        _ storage: POSIXStorage, _ address: Address?, _ printer: RecordPrinter
+        _ storage: POSIXStorage, _ address: RecordAddress?, _ printer: RecordPrinter
     ) throws -> SequenceNumber {
         let inspection = LogInspection(storage)
         let end = try inspection.lastDurableRecord()

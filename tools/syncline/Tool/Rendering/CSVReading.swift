@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 struct CSVReading {
     private let lines: any LineSource

@@ -4,7 +4,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineWire
 
 enum CSVText {

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineCore
-import SynclineInspect
 
 /// Reads the events of a log, some of which may be lost.
 struct EventReading {

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import SynclineCore
-import SynclineInspect
 
 struct EventSummary {
     let number: UInt64

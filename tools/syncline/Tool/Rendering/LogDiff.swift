@@ -4,7 +4,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 /// The records of a log, one after the other.
 private struct RecordStream: ~Copyable {

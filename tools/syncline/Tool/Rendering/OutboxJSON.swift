@@ -1,7 +1,6 @@
 // An operation of the outbox, as `pending`, `inspect outbox` and `show ~1` print it.
 
 import SynclineCore
-import SynclineInspect
 
 enum OutboxJSON {
     /// The output of `pending`.
@@ -20,5 +19,15 @@ enum OutboxJSON {
         json(report.operation, fields: report.fields, number: number).adding([
             "place": .string(report.place), "changes": .array(report.changes.map(\.json)),
         ])
+    }
+}
+
+extension CollapsedChange {
+    fileprivate var json: JSONValue {
+        [
+            "event": .string("@\(position.event)"), "index": .number(position.index), "kind": .string("\(kind)"),
+            "columns": .array(columns.map(JSONValue.string)), "rule": .string(rule),
+            "result": .optional(result.map { "\($0)" }),
+        ]
     }
 }

@@ -1,7 +1,6 @@
 // What changed in a row, for people and for programs.
 
 import SynclineCore
-import SynclineInspect
 
 extension RowDifference {
     var change: String { before == nil ? "added" : after == nil ? "removed" : "changed" }

@@ -3,7 +3,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineSQL
 
 enum SQLText {

@@ -3,7 +3,6 @@
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 struct TableSummary {
     let name: String

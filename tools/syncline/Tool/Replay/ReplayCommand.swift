@@ -4,7 +4,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum ReplayCommand {
     static let command = Command(
@@ -92,7 +91,7 @@ enum ReplayCommand {
     }
 
     private static func events(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64> {
-        guard case .records(let range)? = Address(text) else {
+        guard case .records(.range(let range))? = Address(text) else {
             let event = try Moment(text, storage).event
             return event...event
         }

@@ -4,7 +4,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 /// A position in a log's history that moves both ways.
 final class ReplaySession {

@@ -4,7 +4,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 final class Stepper {
     private let session: ReplaySession
@@ -68,8 +67,8 @@ final class Stepper {
 
     private func event(_ text: String) throws -> UInt64 {
         switch Address(text.hasPrefix("@") ? text : "@" + text) {
-        case .record(let number)?: return number.rawValue
-        case .fromEnd(let back)?: return session.last - min(session.last, back - 1)
+        case .records(.number(let number))?: return number.rawValue
+        case .records(.fromEnd(let back))?: return session.last - min(session.last, back - 1)
         default: throw ToolError.usage("`\(escaped(text))` is not an event", hint: "Write @41, or @-1 for the last.")
         }
     }

@@ -1,7 +1,6 @@
 // The commands of a replay session: one table from which lines are read, completed and explained.
 
 import SynclineCore
-import SynclineInspect
 
 enum StepperCommand: String, CaseIterable {
     case next, back, go, first, last, run, reverse, watch, unwatch, rows, row, outbox, help, quit

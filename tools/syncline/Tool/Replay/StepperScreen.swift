@@ -1,7 +1,6 @@
 // What a replay session shows of its position: the event, its changes, the outbox, and the watches.
 
 import SynclineCore
-import SynclineInspect
 
 struct StepperScreen {
     let session: ReplaySession

@@ -1,7 +1,6 @@
 // A value that is watched during a replay: a row, a field of it, or a condition.
 
 import SynclineCore
-import SynclineInspect
 
 struct Watch {
     let text: String

@@ -1,7 +1,6 @@
 // Which commands of a report may be run again.
 
 import SynclineCore
-import SynclineInspect
 
 extension TrafficSession {
     /// Throws unless the words are what `recorded` writes: a push, a pull or a sync with options of its own, operands

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 import SynclineSQL
 import SynclineWire
 

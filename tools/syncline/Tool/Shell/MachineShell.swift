@@ -4,7 +4,6 @@
 import Dispatch
 import SegmentLog
 import SynclineCore
-import SynclineInspect
 
 final class MachineShell {
     private let parts: ShellParts

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 extension Context {
     /// The directory of the store that a call reads, or of the one made from its report.

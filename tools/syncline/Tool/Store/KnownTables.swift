@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 extension Context {
     /// Refuses a table that the store does not have if it has one with nearly that name. Any other name may be that of a table

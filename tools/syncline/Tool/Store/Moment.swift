@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 struct Moment {
     /// The last event up to that moment.
@@ -51,11 +50,11 @@ struct Moment {
             return
         }
         switch Address(text) {
-        case .record(let number)?:
+        case .records(.number(let number))?:
             event = number.rawValue
             // If the end of the log can't be read, the moment may still exist.
             if let last = try? EventWalk(storage).last, event > last { throw Moment.beyond(last) }
-        case .fromEnd(let back)?:
+        case .records(.fromEnd(let back))?:
             let last = try EventWalk(storage).last
             guard back <= last else { throw Moment.beyond(last) }
             event = last - back + 1

@@ -1,7 +1,6 @@
 // The address of a row, and everything that a state holds of it.
 
 import SynclineCore
-import SynclineInspect
 
 /// A row as a person names it: `TodoItem/7f3a`, with `@41` or `@2026-05-19T21:30Z` as of then.
 struct RowAddress {

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 import SynclineWire
 
 /// The settings, and their allowed values.

@@ -1,7 +1,6 @@
 // The query that the options of a command ask for.
 
 import SynclineCore
-import SynclineInspect
 
 /// A query from the options of a command.
 enum StoreQuery {

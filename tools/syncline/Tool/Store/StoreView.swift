@@ -4,7 +4,6 @@ import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 /// A clock that never waits, because a recording answers at once.
 private struct NoWaitEnvironment: SyncEnvironment {

@@ -1,7 +1,6 @@
 // The bars of the timeline: how many events of each sort fall into each part of a stretch of time or of the history.
 
 import SynclineCore
-import SynclineInspect
 
 struct StudioBuckets {
     /// The sorts of bars, from the bottom.

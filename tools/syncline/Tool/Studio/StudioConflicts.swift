@@ -1,7 +1,6 @@
 // Conflicts for the page: the columns that collide, what each state means, and what each decision would leave.
 
 import SynclineCore
-import SynclineInspect
 
 extension StudioData {
     func conflicts(at event: UInt64?) throws -> JSONValue {

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 extension StudioData {
     /// `{"event":41}`, or `{"table","id"}` with or without an event.

@@ -4,7 +4,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 extension StudioData {
     private static let limit = 500

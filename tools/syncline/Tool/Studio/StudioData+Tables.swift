@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineSQL
 
 extension StudioData {

@@ -4,7 +4,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 final class StudioData: Sendable {
     let events: StudioEvents

@@ -3,7 +3,6 @@
 import Dispatch
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineWire
 
 struct StudioDebugger: Sendable {

@@ -5,7 +5,6 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 
 final class StudioEvents: Sendable {
     private let storage: POSIXStorage

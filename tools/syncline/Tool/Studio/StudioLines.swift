@@ -2,7 +2,6 @@
 // The code is pure, and reads only the index.
 
 import SynclineCore
-import SynclineInspect
 
 /// What the list shows.
 struct StudioFilter: Hashable {

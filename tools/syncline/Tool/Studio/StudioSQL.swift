@@ -3,7 +3,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineInspect
 import SynclineSQL
 
 final class StudioSQL: Sendable {

@@ -2,7 +2,6 @@
 // It reads a bounded number of rows, and continues where it stopped.
 
 import SynclineCore
-import SynclineInspect
 
 struct StudioSearch {
     struct Match {

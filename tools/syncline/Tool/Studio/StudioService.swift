@@ -2,7 +2,6 @@
 
 import StudioPage
 import SynclineCore
-import SynclineInspect
 import SynclineWire
 
 final class StudioService: Sendable {

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum ConflictCommands {
     static let conflicts = Command(

@@ -1,7 +1,6 @@
 // `drop`: drops one row's pending operation, and nothing else.
 
 import Syncline
-import SynclineInspect
 
 enum DropCommand {
     static let command = Command(

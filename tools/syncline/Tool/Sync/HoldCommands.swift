@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum HoldCommands {
     static let hold = Command(

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum PendingCommand {
     static let command = Command(

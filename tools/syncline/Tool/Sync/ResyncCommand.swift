@@ -1,7 +1,6 @@
 // `resync`: reads all rows from the server again, and keeps pending changes.
 
 import Syncline
-import SynclineInspect
 
 enum ResyncCommand {
     static let command = Command(

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineGround
-import SynclineInspect
 
 /// The latest progress of a running task.
 private final class Latest<Value: Sendable>: Sendable {

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum ChangeCommands {
     static let insert = change(.insert, "insert a row", "the new row as JSON; `-` reads one row per line of input")

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 enum ConfigColumns {
     /// - Parameter words: A table, and the types of its columns, as in `amount:decimal,due:date`; all tables without one.

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineInspect
 
 extension Option {
     /// The moment that a read-only command shows.

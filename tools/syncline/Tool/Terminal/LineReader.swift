@@ -1,7 +1,5 @@
 // Lines of input: from a terminal through the line editor, or from a pipe.
 
-import SynclineInspect
-
 #if canImport(Darwin)
     import Darwin
 #else

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 struct BranchRescue {
     /// The branches that were copied.

@@ -1,7 +1,6 @@
 // `compact` and `checkpoint`: keep a store small and quick to open.
 
 import Syncline
-import SynclineInspect
 
 enum CompactCommands {
     static let compact = Command(

@@ -1,7 +1,6 @@
 // `erase`: removes a store with everything in it.
 
 import Syncline
-import SynclineInspect
 
 enum EraseCommand {
     static let command = Command(

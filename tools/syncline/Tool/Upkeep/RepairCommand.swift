@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 enum RepairCommand {
     static let command = Command(

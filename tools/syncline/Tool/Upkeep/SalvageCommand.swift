@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineInspect
 
 /// The result of a salvage.
 struct SalvageCommand {

@@ -1,52 +1,27 @@
 // The steps of a repair, decided before anything is changed. The decision is pure: a report in, steps out. No step
 // removes acknowledged data.
 
-package import SegmentLog
-
 /// One step of a repair.
 package struct RepairStep: Hashable, Sendable {
-    package enum Action: String, Sendable {
+    package enum Action: Sendable {
         /// Truncates a torn write at the end, keeping a copy.
-        case cutTail = "cut-tail"
+        case cutTail
         /// Rebuilds HEAD from the segments.
-        case rebuildHead = "rebuild-head"
+        case rebuildHead
         /// Moves a damaged checkpoint, or a copy of a segment, to quarantine.
-        case setAside = "set-aside"
+        case setAside
         /// Replaces a frame without records, such as an index, by a hole.
-        case fillHole = "fill-hole"
+        case fillHole
         /// Removes an unfinished file.
-        case removeLeftover = "remove-leftover"
+        case removeLeftover
     }
 
     package var action: Action
-    package var address: String
     package var file: String
-    package var bytes: UInt64
+    /// The position in the log; nil if the file has no such positions.
+    package var position: LogPosition?
+    package var length: ByteCount
     package var reason: String
-
-    package var json: JSONValue {
-        [
-            "action": .string(action.rawValue),
-            "address": .string(address),
-            "file": .string(file),
-            "bytes": .number(bytes),
-            "reason": .string(reason),
-        ]
-    }
-
-    /// Returns the step as a sentence, before or after it is done.
-    package func sentence(isDone: Bool) -> String {
-        switch action {
-        case .cutTail:
-            (isDone ? "cut " : "would cut ") + "\(counted(bytes, "byte")) at \(address), keeping a copy in quarantine"
-        case .rebuildHead: (isDone ? "rebuilt " : "would rebuild ") + "HEAD"
-        case .setAside: (isDone ? "moved " : "would move ") + "\(file) into quarantine"
-        case .fillHole:
-            (isDone ? "covered " : "would cover ")
-                + "\(counted(bytes, "byte")) at \(address) with a hole, keeping a copy in quarantine"
-        case .removeLeftover: (isDone ? "removed " : "would remove ") + "the leftover \(file)"
-        }
-    }
 }
 
 /// The steps of a repair, and the damage that remains.
@@ -65,7 +40,7 @@ package struct RepairPlan: Hashable, Sendable {
             if let action = action(for: damage) {
                 steps.append(
                     RepairStep(
-                        action: action, address: damage.address, file: damage.file, bytes: damage.length.rawValue,
+                        action: action, file: damage.file, position: damage.position, length: damage.length,
                         reason: damage.reason))
             } else {
                 left.append(damage)
@@ -75,13 +50,13 @@ package struct RepairPlan: Hashable, Sendable {
         if !catalog.endIsKnown, !steps.contains(where: { $0.action == .rebuildHead }) {
             steps.append(
                 RepairStep(
-                    action: .rebuildHead, address: FileName.head, file: FileName.head, bytes: 0,
+                    action: .rebuildHead, file: FileName.head, length: .bytes(0),
                     reason: "one of its two slots can't be read"))
         }
         for name in catalog.temporaries {
             steps.append(
                 RepairStep(
-                    action: .removeLeftover, address: name, file: name, bytes: 0, reason: "it was never finished"))
+                    action: .removeLeftover, file: name, length: .bytes(0), reason: "it was never finished"))
         }
     }
 

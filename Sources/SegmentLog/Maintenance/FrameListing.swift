@@ -1,26 +1,39 @@
 // The frames of a log, in order, with damage at its place.
 
-package import SegmentLog
-
 /// A frame and its content beyond the header.
 package struct FrameEntry: Hashable, Sendable {
     package var summary: FrameSummary
-    /// The time at which a data frame was written.
-    package var time: WallTime?
-    /// The content of a control frame: `epoch 3`, `@41..43 are lost`.
-    package var detail: String?
+    /// Nil if it can't be read.
+    package var content: FrameContent?
+}
+
+/// What a frame says beyond its header.
+package enum FrameContent: Hashable, Sendable {
+    /// Records that were written at this time.
+    case records(WallTime)
+    /// Records that are known to be lost.
+    case hole(SequenceRange)
+    /// Space without records.
+    case filler
+    case session(SessionPayload)
+    case index(places: Int, note: LogNote?)
+    /// The end of a segment, after this record.
+    case seal(SequenceNumber)
+    /// A part of this record.
+    case fragment(SequenceNumber)
 }
 
 /// Selects frames.
 package struct FrameSelection: Hashable, Sendable {
     /// Only this segment.
     package var segment: UInt64?
-    /// Where to begin; a range also has the end.
-    package var address: Address?
+    /// Where to begin.
+    package var position = LogPosition.start
+    /// Only from these records on; a range also has the end.
+    package var records: RecordAddress?
 
-    package init(segment: UInt64? = nil, address: Address? = nil) {
+    package init(segment: UInt64? = nil) {
         self.segment = segment
-        self.address = address
     }
 }
 
@@ -28,7 +41,7 @@ extension LogInspection {
     /// Visits the selected frames and the damage between them.
     package func frames(_ selection: FrameSelection, _ visit: (Found<FrameEntry>) throws -> Void) throws {
         let catalog = try catalog()
-        let start = try FrameStart(selection.address, catalog, self)
+        let start = try FrameStart(selection, catalog, self)
         let indices = catalog.segments.indices.filter { index in
             let ordinal = catalog.segments[index].ordinal
             return start.mayHold(index, in: catalog) && (selection.segment ?? ordinal) == ordinal
@@ -88,20 +101,19 @@ extension LogInspection {
 
 /// Where a list of frames begins, and perhaps ends.
 private struct FrameStart {
-    var position = LogPosition.start
+    let position: LogPosition
     var records: SequenceRange?
     var isRange = false
 
-    init(_ address: Address?, _ catalog: LogCatalog, _ inspection: LogInspection) throws(LogError) {
-        switch address {
+    init(_ selection: FrameSelection, _ catalog: LogCatalog, _ inspection: LogInspection) throws(LogError) {
+        position = selection.position
+        switch selection.records {
         case nil: break
-        case .position(let place): position = place
-        case .segment(let segment): position = LogPosition(segment: segment, offset: 0)
-        case .record(let number): records = SequenceRange(first: number, last: SequenceNumber(rawValue: .max))
-        case .fromEnd(let back):
+        case .number(let number)?: records = SequenceRange(first: number, last: SequenceNumber(rawValue: .max))
+        case .fromEnd(let back)?:
             records = SequenceRange(
                 first: try inspection.record(fromEnd: back, catalog), last: SequenceNumber(rawValue: .max))
-        case .records(let range):
+        case .range(let range)?:
             records = range
             isRange = true
         }
@@ -121,7 +133,7 @@ private struct FrameStart {
         guard let records else { return true }
         // A frame without records has the number of the next one.
         let last = frame.records.isEmpty ? frame.records.first : frame.records.last
-        if isRange && frame.records.isEmpty && frame.kind != "fragment" && frame.kind != "hole" { return false }
+        if isRange && frame.records.isEmpty && frame.kind != .fragment && frame.kind != .hole { return false }
         return last >= records.first && (!isRange || frame.records.first <= records.last)
     }
 
@@ -142,32 +154,23 @@ private struct FrameReader {
         var entry = FrameEntry(
             summary: FrameSummary(header, at: LogPosition(segment: segment.ordinal, offset: found.offset)))
         if header.knownKind == .data {
-            entry.time = decoder.time(of: header, stored: found.stored)
+            entry.content = decoder.time(of: header, stored: found.stored).map(FrameContent.records)
         } else if let payload = decoder.payload(of: header, stored: found.stored) {
-            entry.detail = FrameReader.detail(header, payload)
+            entry.content = FrameReader.content(header, payload)
         }
         return entry
     }
 
-    private static func detail(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) -> String? {
+    private static func content(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) -> FrameContent? {
         switch header.knownKind {
-        case .session:
-            guard let session = SessionPayload(payload) else { return nil }
-            let cut = session.cut.map { ", cut \(session.cutLength) bytes at \($0)" } ?? ""
-            return "epoch \(session.epoch), \(session.time.text)\(cut)"
+        case .session: return SessionPayload(payload).map(FrameContent.session)
         case .hole:
-            guard let hole = HolePayload(of: header, payload), hole.recordCount > 0 else { return "filler" }
-            return "\(SequenceRange(first: header.firstSequence, count: hole.recordCount)) lost"
-        case .index:
-            guard let index = IndexPayload(payload) else { return nil }
-            let note = index.note.map { ", a note of \($0.bytes.count) bytes through \($0.through)" } ?? ""
-            return counted(UInt64(index.entries.count), "place") + note
-        case .seal:
-            return SealPayload(payload).map { "through \($0.lastSequence)" }
-        case .fragment:
-            return "part of \(header.firstSequence)"
-        default:
-            return nil
+            guard let hole = HolePayload(of: header, payload), hole.recordCount > 0 else { return .filler }
+            return .hole(SequenceRange(first: header.firstSequence, count: hole.recordCount))
+        case .index: return IndexPayload(payload).map { .index(places: $0.entries.count, note: $0.note) }
+        case .seal: return SealPayload(payload).map { .seal($0.lastSequence) }
+        case .fragment: return .fragment(header.firstSequence)
+        default: return nil
         }
     }
 }

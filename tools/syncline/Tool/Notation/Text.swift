@@ -1,6 +1,6 @@
 // Values as safe, readable text: control characters escaped, numbers with separators, times in UTC.
 
-package import SegmentLog
+import SegmentLog
 import SynclineCore
 import SynclineGround
 

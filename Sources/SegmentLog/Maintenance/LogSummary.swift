@@ -1,8 +1,6 @@
-// A summary of a log.
+// A summary of a whole log.
 
-package import SegmentLog
-
-/// The output of `inspect` without arguments.
+/// A log in numbers: its segments, their sizes, and what is damaged.
 package struct LogSummary: Sendable {
     package var location: String
     package var report: LogReport
@@ -23,27 +21,6 @@ package struct LogSummary: Sendable {
     package var rawLength: ByteCount { .bytes(report.segments.reduce(0) { $0 + $1.rawLength.rawValue }) }
     /// The compression ratio; nil if the log is empty.
     package var ratio: Double? { compressionRatio(raw: rawLength, stored: length) }
-
-    package var json: JSONValue {
-        [
-            "store": .string(location),
-            "identity": .string(report.identity.description),
-            "created": .optional(report.segments.first?.created?.text),
-            "epoch": .number(report.segments.map(\.epoch).max() ?? 0),
-            "segments": .number(report.segments.count),
-            "frames": .number(report.frames),
-            "events": .number(report.records),
-            "records": records.isEmpty ? .null : .string(records.description),
-            "bytes": .number(length.rawValue),
-            "fileBytes": .number(fileSize.rawValue),
-            "rawBytes": .number(rawLength.rawValue),
-            "ratio": ratio.map { .number($0, places: 2) } ?? .null,
-            "checkpoints": .array(report.checkpoints.map { .string($0.description) }),
-            "holes": .array(report.holes.map { .string($0.description) }),
-            "quarantined": .number(quarantined),
-            "damage": .array(report.damage.map(\.json)),
-        ]
-    }
 }
 
 func compressionRatio(raw: ByteCount, stored: ByteCount) -> Double? {

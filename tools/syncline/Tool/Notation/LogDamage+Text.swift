@@ -1,4 +1,4 @@
-// Damage as every command shows it: one sentence for people, one object for programs, with the same words.
+// Damage of a log as every command shows it: one sentence for people, one object for programs, with the same words.
 
 package import SegmentLog
 

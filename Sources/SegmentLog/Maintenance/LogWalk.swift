@@ -1,8 +1,6 @@
 // Walks a log's segments frame by frame and reports damage at its place. Frames and records are listed by visitors
 // of this walk. Only the current frame is kept in memory.
 
-package import SegmentLog
-
 /// An item of a log, or damage in its place.
 package enum Found<Item: Sendable>: Sendable {
     case item(Item)

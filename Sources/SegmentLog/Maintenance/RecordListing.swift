@@ -1,8 +1,6 @@
 // The records of a log in order, continuing after damage: only whole transactions, with each damaged stretch at its
 // place.
 
-package import SegmentLog
-
 /// A record of the log.
 package struct RecordEntry: Hashable, Sendable {
     package var sequence: SequenceNumber
@@ -24,10 +22,19 @@ package enum RecordFound: Hashable, Sendable {
     case damage(LogDamage)
 }
 
+/// Where to begin with the records of a log.
+package enum RecordAddress: Hashable, Sendable {
+    case number(SequenceNumber)
+    /// Counted back from the end: 1 is the last record, 2 the one before.
+    case fromEnd(UInt64)
+    /// Where to begin, and where to end.
+    case range(SequenceRange)
+}
+
 extension LogInspection {
     /// Visits the records from an address on; returns where the next one would be.
     package func records(
-        from address: Address?, _ visit: (RecordFound) throws -> Void
+        from address: RecordAddress?, _ visit: (RecordFound) throws -> Void
     ) throws -> SequenceNumber {
         let catalog = try catalog()
         let wanted = try range(address, catalog)
@@ -46,24 +53,20 @@ extension LogInspection {
         return max(transaction.next, wanted.first)
     }
 
-    private func range(_ address: Address?, _ catalog: LogCatalog) throws(LogError) -> SequenceRange {
+    private func range(_ address: RecordAddress?, _ catalog: LogCatalog) throws(LogError) -> SequenceRange {
         let end = SequenceNumber(rawValue: .max)
         let floor = catalog.floor
         switch address {
         case nil:
             return SequenceRange(first: floor, last: end)
-        case .record(let number):
+        case .number(let number)?:
             try check(number, floor)
             return SequenceRange(first: number, last: end)
-        case .fromEnd(let back):
+        case .fromEnd(let back)?:
             return SequenceRange(first: max(floor, try record(fromEnd: back, catalog)), last: end)
-        case .records(let range):
+        case .range(let range)?:
             try check(range.first, floor)
             return range
-        case .segment, .position:
-            throw LogError(
-                .invalidArgument, "records are addressed by number, not by position",
-                hint: "`syncline inspect frames` shows which records are at a position.")
         }
     }
 

@@ -3,13 +3,9 @@
 package import SegmentLog
 
 /// An address in a log, as a person writes it.
-package enum Address: Hashable, Sendable, CustomStringConvertible {
-    /// `@41`
-    case record(SequenceNumber)
-    /// `@41..57`
-    case records(SequenceRange)
-    /// `@-1` is the last record, `@-2` the one before.
-    case fromEnd(UInt64)
+package enum Address: Hashable, Sendable {
+    /// `@41`, `@41..57`, or `@-1` for the last record
+    case records(RecordAddress)
     /// `s7`
     case segment(UInt64)
     /// `s7:5209663`
@@ -29,16 +25,16 @@ package enum Address: Hashable, Sendable, CustomStringConvertible {
     private init?(record text: Substring) {
         if text.hasPrefix("-") {
             guard let back = Address.number(text.dropFirst()), back > 0 else { return nil }
-            self = .fromEnd(back)
+            self = .records(.fromEnd(back))
         } else if let dots = text.firstIndex(of: ".") {
             guard text[dots...].hasPrefix(".."), let first = Address.number(text[..<dots]), first > 0,
                 let last = Address.number(text[dots...].dropFirst(2)), last >= first
             else { return nil }
-            self = .records(
-                SequenceRange(first: SequenceNumber(rawValue: first), last: SequenceNumber(rawValue: last)))
+            let range = SequenceRange(first: SequenceNumber(rawValue: first), last: SequenceNumber(rawValue: last))
+            self = .records(.range(range))
         } else {
             guard let number = Address.number(text), number > 0 else { return nil }
-            self = .record(SequenceNumber(rawValue: number))
+            self = .records(.number(SequenceNumber(rawValue: number)))
         }
     }
 
@@ -59,13 +55,26 @@ package enum Address: Hashable, Sendable, CustomStringConvertible {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
     }
 
-    package var description: String {
-        switch self {
-        case .record(let number): "\(number)"
-        case .records(let range): "\(range)"
-        case .fromEnd(let back): "@-\(back)"
-        case .segment(let segment): "s\(segment)"
-        case .position(let position): "\(position)"
+    /// The records, for a command that takes no other address.
+    func records() throws(LogError) -> RecordAddress {
+        guard case .records(let records) = self else {
+            throw LogError(
+                .invalidArgument, "records are addressed by number, not by position",
+                hint: "`syncline inspect frames` shows which records are at a position.")
+        }
+        return records
+    }
+}
+
+extension FrameSelection {
+    /// Selects the frames at an address or after it.
+    init(at address: Address?, segment: UInt64? = nil) {
+        self.init(segment: segment)
+        switch address {
+        case nil: break
+        case .records(let records)?: self.records = records
+        case .segment(let ordinal)?: position = LogPosition(segment: ordinal, offset: 0)
+        case .position(let place)?: position = place
         }
     }
 }

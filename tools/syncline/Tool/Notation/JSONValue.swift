@@ -1,4 +1,4 @@
-// JSON output for reports: keys keep their order and numbers are exact; there is no parser. It avoids Foundation, so
+// JSON as commands print it: keys keep their order and numbers are exact; there is no parser. It avoids Foundation, so
 // that the command starts in a few milliseconds.
 
 import SynclineGround

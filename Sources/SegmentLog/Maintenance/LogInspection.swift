@@ -2,7 +2,6 @@
 // may be collected during the read. So damage counts only when two reads agree, and a missing file is looked up
 // again.
 
-package import SegmentLog
 import SynclineGround
 
 /// Reports about a log. Nothing is ever written.

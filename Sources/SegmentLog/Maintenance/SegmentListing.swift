@@ -1,27 +1,8 @@
 // The segments of a log, with damage at its place.
 
-package import SegmentLog
-
 extension LogReport.Segment {
     /// The compression ratio.
     package var ratio: Double? { compressionRatio(raw: rawLength, stored: length) }
-
-    package var json: JSONValue {
-        [
-            "address": .string("s\(ordinal)"),
-            "file": .string(name),
-            "records": records.isEmpty ? .null : .string(records.description),
-            "frames": .number(frames),
-            "bytes": .number(length.rawValue),
-            "fileBytes": .number(fileSize.rawValue),
-            "rawBytes": .number(rawLength.rawValue),
-            "ratio": ratio.map { .number($0, places: 2) } ?? .null,
-            "sealed": .boolean(isSealed),
-            "epoch": .number(epoch),
-            "created": .optional(created?.text),
-            "noteBytes": note.map { .number($0.bytes.count) } ?? .null,
-        ]
-    }
 }
 
 extension LogReport {

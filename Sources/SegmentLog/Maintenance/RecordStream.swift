@@ -1,7 +1,6 @@
 // Streams the records of a log: through a fast cursor while everything is intact, and from the first damage on by
 // the slower walk that continues after it.
 
-import SegmentLog
 import SynclineGround
 
 extension LogInspection {
@@ -46,7 +45,7 @@ extension LogInspection {
         from first: UInt64, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
         _ lost: (RecordFound) throws -> Void
     ) throws {
-        let address: Address? = first <= 1 ? nil : .record(SequenceNumber(rawValue: first))
+        let address: RecordAddress? = first <= 1 ? nil : .number(SequenceNumber(rawValue: first))
         do {
             _ = try records(from: address) { found in
                 guard case .record(let record) = found else { return try lost(found) }

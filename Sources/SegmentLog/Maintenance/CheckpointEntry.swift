@@ -1,7 +1,5 @@
 // The checkpoints of a log, each read completely, with damage in place of one that does not verify.
 
-package import SegmentLog
-
 /// A checkpoint that verified.
 package struct CheckpointEntry: Hashable, Sendable {
     package var through: SequenceNumber
@@ -9,16 +7,6 @@ package struct CheckpointEntry: Hashable, Sendable {
     package var blocks: Int
     package var fileSize: ByteCount
     package var noteLength: Int
-
-    package var json: JSONValue {
-        [
-            "address": .string(through.description),
-            "file": .string(file),
-            "blocks": .number(blocks),
-            "bytes": .number(fileSize.rawValue),
-            "noteBytes": .number(noteLength),
-        ]
-    }
 }
 
 extension LogInspection {

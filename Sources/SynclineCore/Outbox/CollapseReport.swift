@@ -1,7 +1,5 @@
 // An operation of the outbox with the changes that led to it, and what the compactor made of each, in words.
 
-package import SynclineCore
-
 /// A change that is part of an operation.
 package struct CollapsedChange: Hashable, Sendable {
     package var position: Position
@@ -68,15 +66,5 @@ extension PlannedOperation {
         if isFrozen { return maybeSent || !waits ? "where it was sent" : "where it waits for a decision" }
         return position == first || first == nil
             ? "at its first change" : "at its last change: a row was inserted between its first and its last"
-    }
-}
-
-extension CollapsedChange {
-    package var json: JSONValue {
-        [
-            "event": .string("@\(position.event)"), "index": .number(position.index), "kind": .string("\(kind)"),
-            "columns": .array(columns.map(JSONValue.string)), "rule": .string(rule),
-            "result": .optional(result.map { "\($0)" }),
-        ]
     }
 }
