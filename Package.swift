@@ -113,9 +113,11 @@ let package = Package(
             dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
+        // Faults, crashes and random numbers for tests of the log and the core, without sync.
+        .target(name: "LogTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineTesting",
-            dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: ["LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
         .target(
@@ -176,7 +178,7 @@ let package = Package(
             name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses", swiftSettings: settings),
         .testTarget(
             name: "SynclineCoreTests",
-            dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
+            dependencies: ["LogTesting", "SynclineCore", "SynclineGround"],
             swiftSettings: settings
         ),
         .testTarget(name: "SynclineGroundTests", dependencies: ["SynclineGround"], swiftSettings: settings),
@@ -221,7 +223,7 @@ let package = Package(
             name: "SegmentLogTests",
             // The executable is started, stopped and killed by the tests.
             dependencies: [
-                "CChecksum", "ChildProcesses", "SegmentLog", "SynclineGround", "SynclineTesting", "log-process",
+                "CChecksum", "ChildProcesses", "LogTesting", "SegmentLog", "SynclineGround", "log-process",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

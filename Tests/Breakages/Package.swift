@@ -26,8 +26,9 @@ let package = Package(
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum", "SynclineGround",
             ],
             swiftSettings: settings),
-        // Only the simulated disk.
-        .target(name: "SynclineTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        .target(name: "LogTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        // Only what it re-exports.
+        .target(name: "SynclineTesting", dependencies: ["LogTesting"], swiftSettings: settings),
         .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
@@ -45,10 +46,10 @@ let package = Package(
             dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings),
         .testTarget(
-            name: "BreakageTests", dependencies: ["SegmentLog", "SynclineGround", "SynclineTesting"],
+            name: "BreakageTests", dependencies: ["LogTesting", "SegmentLog", "SynclineGround"],
             swiftSettings: settings),
         .testTarget(
-            name: "LiveBreakageTests", dependencies: ["SynclineCore", "SynclineGround", "SynclineTesting"],
+            name: "LiveBreakageTests", dependencies: ["LogTesting", "SynclineCore", "SynclineGround"],
             swiftSettings: settings),
         .testTarget(
             name: "TypeBreakageTests",

@@ -96,13 +96,13 @@ def package():
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
-        "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "SegmentLog", "Syncline", "SynclineCore",
-        "SynclineGround", "SynclineSQL", "SynclineTesting/Storage", "SynclineWire")
+        "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "LogTesting", "SegmentLog", "Syncline", "SynclineCore",
+        "SynclineGround", "SynclineSQL", "SynclineWire")
     for folder in [f"Sources/{name}" for name in folders]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():
                 files[str(path.relative_to(ROOT))] = path.read_text()
-    for path in ("Sources/SynclineTesting/Chance.swift", "Tests/SegmentLogTests/StorageFixture.swift"):
+    for path in ("Sources/SynclineTesting/Exports.swift", "Tests/SegmentLogTests/StorageFixture.swift"):
         files[path.replace("SegmentLogTests", "BreakageTests")] = (ROOT / path).read_text()
     for folder in ("Scenarios", "Simulation", "Torture"):
         for path in sorted((ROOT / "Tests/SegmentLogTests" / folder).glob("*.swift")):

@@ -1,9 +1,9 @@
 // Directories that are not a log, have a newer one, or are misused: each is refused with a code, a place and a hint,
 // and nothing in the directory changes (invariant 32).
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @Suite("Bad input")
@@ -60,7 +60,7 @@ struct BadInputTests {
             storage.setContents([UInt8](repeating: 0, count: 512) + content.dropFirst(512), of: name)
         }
         try storage.remove("HEAD")
-        let disk = FaultyStorage(storage)
+        let disk = MemoryStorage(storage, granularity: .sector)
         #expect(try LogCatalog(disk).identity.seed == identity.seed)
         // The first read is that of the header.
         disk.arm(FaultPlan(call: 2, of: [.read], suffix: Self.first))
@@ -71,7 +71,7 @@ struct BadInputTests {
     @Test func `nothing is called lost that could not be read`() throws {
         let storage = MemoryStorage()
         storage.setContents([UInt8](repeating: 0xee, count: 4096), of: Self.first)
-        let disk = FaultyStorage(storage)
+        let disk = MemoryStorage(storage, granularity: .sector)
         disk.arm(FaultPlan(call: 2, of: [.read], suffix: Self.first))
         let error = #expect(throws: LogError.self) { try LogCatalog(disk) }
         #expect(error?.code == .ioError)
@@ -187,7 +187,7 @@ struct BadInputTests {
 
     @Test("Invariant 20: a read error is never an end")
     func readError() throws {
-        let storage = FaultyStorage(try log())
+        let storage = MemoryStorage(try log(), granularity: .sector)
         var call = 1
         var fired = true
         while fired {

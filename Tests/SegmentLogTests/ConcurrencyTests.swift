@@ -3,8 +3,8 @@
 // under the thread sanitizer, too.
 
 import Dispatch
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct ConcurrencyTests {
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `a batch whose sync fails is refused to every task that waits for it`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.open(disk, configuration: ConcurrencyTests.configuration())
         disk.arm(FaultPlan(call: 1, of: [.sync, .open], persists: true))
         let codes = await withTaskGroup(of: LogError.Code?.self) { group in
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `an idle writer syncs ordered commits at once, and writes HEAD after a while`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var configuration = ConcurrencyTests.configuration()
         configuration.syncsWhenIdle = true
         try LogWriter.open(disk, configuration: configuration).close()

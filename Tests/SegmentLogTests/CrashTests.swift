@@ -1,8 +1,8 @@
 // Proves what survives a power failure. The budgets are those of a normal run; a debug build explores less of the
 // same space. Failures print the seed and the call, which are sufficient to repeat them.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct CrashTests {

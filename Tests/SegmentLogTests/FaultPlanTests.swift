@@ -1,7 +1,7 @@
 // How a simulated disk fails on request, runs full, loses bits and counts calls.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 #if canImport(Darwin)
@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct `A planned failure` {
     @Test func `hits the call it counts to`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         disk.arm(FaultPlan(call: 3))
         let file = try disk.openForWriting("a", create: true)
         try file.put([1])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `can continue failing from the call that it counts to`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.put([1], in: "a")
         disk.arm(FaultPlan(call: 2, of: [.write, .resize], fault: .error(.diskFull), persists: true))
         try file.put([2])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `counts only the kinds and names it is for`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         disk.arm(FaultPlan(call: 1, of: [.sync], suffix: ".seg"))
         try disk.putDurably([1], in: "HEAD")
         let file = try disk.put([1], in: "1.seg")
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: CallKind.allCases)
     func `can hit every kind of call without any effect`(kind: CallKind) throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably([1, 2], in: "a")
         try file.put([3])
         let lock = try #require(try disk.lock("a"))
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `can stop every call of a story in turn until none is left`() throws {
-        func story(on disk: FaultyStorage) throws {
+        func story(on disk: MemoryStorage) throws {
             let file = try disk.openForWriting("a.tmp", create: true)
             try file.put([1])
             try file.sync(.durable)
@@ -89,7 +89,7 @@ import Testing
         var hits = 0
         repeat {
             call += 1
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             disk.arm(FaultPlan(call: call, persists: true))
             hits = refusal { try story(on: disk) } == nil ? 0 : disk.counts.faults
             // Before the rename is durable there is no file "a"; it never has half of its content.
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `can shorten a read or a write`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.put([], in: "a")
         disk.arm(FaultPlan(call: 1, fault: .shortWrite(2)))
         disk.arm(FaultPlan(call: 2, fault: .shortWrite(0)))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func `can let a part of a failed write through`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(600, .inputOutput)))
         #expect(refusal { try file.put(sectors(2, 2)) } == .inputOutput)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `of a sync can leave the bytes to be written`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably([1], in: "a")
         try file.put([2])
         disk.arm(FaultPlan(call: 1, of: [.sync]))
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `of a sync can forget the bytes while they stay visible`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1), in: "a")
         try file.put(sectors(2, 2))
         disk.arm(FaultPlan(call: 1, of: [.sync], syncFailure: .pagesMarkedClean))
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func `of a sync can restore the old content`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1), in: "a")
         try disk.put([7], in: "b")
         try file.put(sectors(2, 2))
@@ -178,7 +178,7 @@ import Testing
 
 @Suite struct `A simulated disk` {
     @Test func `can be full`() throws {
-        let disk = FaultyStorage(capacity: 1000)
+        let disk = MemoryStorage(granularity: .sector, capacity: 1000)
         let file = try disk.put([UInt8](repeating: 1, count: 600), in: "a")
         let other = try disk.put([UInt8](repeating: 2, count: 300), in: "b")
         // What fits is written, then nothing.
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func `rots where it is told to`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably([0, 0, 0, 0], in: "a")
         try file.put([8], at: 3)
         try disk.flipBit(in: "a", at: 1, bit: 0)
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test func `counts what it is asked`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         disk.isTracing = true
         let file = try disk.put([1, 2, 3], in: "a")
         try file.sync(.durable)
@@ -238,10 +238,10 @@ import Testing
     }
 
     @Test func `counts nothing that a test does without it`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.putDurably([1], in: "a")
         disk.resetCounts()
-        _ = (disk.contents(of: "a"), disk.durableContents(of: "a"), disk.snapshot(), disk.pendingItemCount)
+        _ = (disk.contents(of: "a"), disk.durableContents(of: "a"), disk.copy(), disk.pendingItemCount)
         try disk.flipBit(in: "a", at: 0, bit: 1)
         #expect(disk.counts == CallCounts())
         #expect(disk.contents(of: "none") == nil)
@@ -253,11 +253,11 @@ import Testing
         tree.setContents([1, 2], of: "d/e/a")
         tree.setContents([3], of: "b")
         try tree.createDirectory("empty")
-        let disk = FaultyStorage(tree)
+        let disk = MemoryStorage(tree, granularity: .sector)
         #expect(disk.pendingItemCount == 0)
         let crashed = disk.crash { _ in false }
         #expect(crashed.contents(of: "d/e/a") == [1, 2])
-        let copy = crashed.snapshot()
+        let copy = crashed.copy()
         #expect(copy.allNames() == tree.allNames())
         #expect(copy.contents(of: "b") == [3])
         try crashed.put([4], in: "b")
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test func `works with many threads`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {
                 group.addTask {

@@ -1,8 +1,8 @@
 // Proves that no system error loses an acknowledged record: each call of each scenario fails in each way, and then
 // the log is checked on a healthy disk.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct IOErrorTests {

@@ -1,7 +1,7 @@
 // A storage of each kind for tests, and helpers for them.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 #if canImport(Darwin)
     import Darwin
@@ -31,7 +31,7 @@ final class StorageFixture {
             storage = MemoryStorage()
         case .faulty:
             path = nil
-            storage = FaultyStorage()
+            storage = MemoryStorage(granularity: .sector)
         }
     }
 
@@ -143,16 +143,16 @@ func firsts(_ bytes: [UInt8]?) -> [UInt8]? {
     bytes.map { bytes in stride(from: 0, to: bytes.count, by: sector).map { bytes[$0] } }
 }
 
-extension FaultyStorage {
+extension MemoryStorage {
     /// Every state that a crash can leave, one for each subset of the pending items.
-    func allCrashes() -> [FaultyStorage] {
+    func allCrashes() -> [MemoryStorage] {
         let count = pendingItemCount
         precondition(count <= 16, "too many subsets")
         return (0..<1 << count).map { subset in crash { subset >> $0 & 1 == 1 } }
     }
 
     /// Returns the different results of a question about every such state.
-    func afterEveryCrash<Answer: Hashable>(_ question: (FaultyStorage) throws -> Answer) rethrows -> Set<Answer> {
+    func afterEveryCrash<Answer: Hashable>(_ question: (MemoryStorage) throws -> Answer) rethrows -> Set<Answer> {
         Set(try allCrashes().map(question))
     }
 }

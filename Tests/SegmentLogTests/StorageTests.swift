@@ -1,9 +1,9 @@
 // What every storage guarantees: the system's disk, the tree in memory and the simulated disk pass the same tests,
 // so that what is proved on a simulated disk holds on a real one.
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 import Testing
 
 #if canImport(Darwin)

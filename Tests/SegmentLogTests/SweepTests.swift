@@ -2,8 +2,8 @@
 // bit flipped, sectors zeroed, frames and files shuffled; each time the records are the same or the damage is
 // reported.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct SweepTests {

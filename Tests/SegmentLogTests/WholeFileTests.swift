@@ -1,8 +1,8 @@
 // A small file is replaced while every call fails in turn, with every possible power failure after each: the result
 // is the old file or the new one, never a mixture, and no draft remains once a writer has opened the log.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 #if canImport(Darwin)
@@ -16,8 +16,8 @@ import Testing
     private static let new = [UInt8](repeating: 2, count: 700)
 
     /// A log with a small file in it, all of it durable.
-    private func prepared() throws -> FaultyStorage {
-        let disk = FaultyStorage()
+    private func prepared() throws -> MemoryStorage {
+        let disk = MemoryStorage(granularity: .sector)
         try StoryLog.open(disk).close()
         try WholeFile("mark", in: disk).replace(with: Self.old)
         #expect(disk.pendingItemCount == 0)

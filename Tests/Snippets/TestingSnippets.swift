@@ -41,7 +41,7 @@ enum TestingSnippets {
     }
 
     static func powerCut() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk)
         try await database.table("todoitem").insert(["id": "a", "text": "milk"])
 

@@ -1,7 +1,7 @@
 // Numbers whose spelling is kept: which are, what they mean, and that their bytes bring it back.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct CheckpointTests {
     /// A closed store whose state is in several checkpoints, and its rows.
-    private func store(checkpoints: Int = 4) async throws -> (FaultyStorage, [String: [String: Value]]) {
-        let disk = FaultyStorage()
+    private func store(checkpoints: Int = 4) async throws -> (MemoryStorage, [String: [String: Value]]) {
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         var chance = Chance(seed: 5)
         for round in 0..<checkpoints {
@@ -31,7 +31,7 @@ import Testing
         return (disk, rows)
     }
 
-    private func checkpointFiles(_ disk: FaultyStorage) throws -> [String] {
+    private func checkpointFiles(_ disk: MemoryStorage) throws -> [String] {
         try disk.names(in: "").filter { disk.contents(of: $0)?.starts(with: [0x89, 0x43, 0x4b, 0x50]) ?? false }
             .sorted()
     }
@@ -50,7 +50,7 @@ import Testing
     @Test func `a missing checkpoint costs no data`() async throws {
         let (disk, rows) = try await store()
         for name in try checkpointFiles(disk) {
-            let copy = FaultyStorage(disk.snapshot())
+            let copy = MemoryStorage(disk.copy(), granularity: .sector)
             try copy.remove(name)
             let database = try await SyncDatabase.open(copy, .test())
             #expect(try await database.allRows() == rows, "without \(name)")
@@ -62,7 +62,7 @@ import Testing
         for name in try checkpointFiles(disk) {
             let size = disk.contents(of: name)?.count ?? 0
             for offset in stride(from: 3, to: size, by: max(1, size / 8)) {
-                let copy = FaultyStorage(disk.snapshot())
+                let copy = MemoryStorage(disk.copy(), granularity: .sector)
                 try copy.flipBit(in: name, at: UInt64(offset), bit: offset % 8)
                 var found: [String: [String: Value]]?
                 for _ in 0..<4 where found == nil {
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `checkpoints that fail in the background do not block writers`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test(memory: 1))
         disk.arm(FaultPlan(call: 1, of: [.rename], fault: .error(.diskFull), persists: true))
         for number in 0..<50 { try await database.table("t").insert(.item("\(number)", ["a": .integer(1)])) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a row larger than a frame goes into a checkpoint and comes back`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var chance = Chance(seed: 9)
         let large = Value.bytes((0..<3_000_000).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
         let database = try await SyncDatabase.open(disk, .test())
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `blocks read ahead are those read one by one, with values of all sizes`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var chance = Chance(seed: 11)
         let database = try await SyncDatabase.open(disk, .test())
         let items = (0..<400).map { number -> Value in

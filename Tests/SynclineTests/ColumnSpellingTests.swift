@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `each has its own type, default and place on the server`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var configuration = SyncConfiguration.test()
         configuration.schema = SyncSchema(
             version: 1,

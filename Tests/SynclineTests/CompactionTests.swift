@@ -30,7 +30,7 @@ import Testing
     // MARK: Forged checkpoints
 
     /// Writes a checkpoint again with another value for one row, with all checksums and the digest unchanged.
-    private func forge(_ disk: FaultyStorage, _ through: UInt64) throws {
+    private func forge(_ disk: MemoryStorage, _ through: UInt64) throws {
         var configuration = LogConfiguration()
         configuration.syncsWhenIdle = false
         let log = try LogWriter.open(disk, creating: .never, configuration: configuration)
@@ -56,8 +56,8 @@ import Testing
         try log.close()
     }
 
-    private func forgedStore(_ retention: Retention) async throws -> (disk: FaultyStorage, checkpoint: UInt64) {
-        let disk = FaultyStorage()
+    private func forgedStore(_ retention: Retention) async throws -> (disk: MemoryStorage, checkpoint: UInt64) {
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: retention)
         try await write(database, 80)
@@ -91,7 +91,7 @@ import Testing
     // MARK: Unconfirmed changes
 
     @Test func `an operation that can't be pushed does not keep the history`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: .events(60))
         try await database.table("t").insert(.item("stuck", ["n": .integer(1)]))
@@ -123,7 +123,7 @@ import Testing
     // MARK: Purges
 
     @Test func `purged data is in no file after a compaction that keeps one event`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: .events(1))
         let secret = "planted-7f3a-secret"
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// Whether a string is in a file of a store, plain or compressed.
-    private func holds(_ disk: FaultyStorage, _ text: String) throws -> Bool {
+    private func holds(_ disk: MemoryStorage, _ text: String) throws -> Bool {
         let wanted = Array(text.utf8)
         func has(_ bytes: [UInt8]) -> Bool {
             bytes.indices.contains { bytes[$0...].starts(with: wanted) }
@@ -168,7 +168,7 @@ import Testing
     // MARK: Readers
 
     @Test func `a reader is not disturbed by a writer that compacts at each of its steps`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: .events(1))
         try await write(database, 200)

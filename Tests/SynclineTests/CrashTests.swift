@@ -13,7 +13,7 @@ private typealias Rows = [String: [String: Value]]
 /// One history: a store that is opened, written to, and ended, again and again.
 private struct CrashPlay {
     var chance: Chance
-    var disk = FaultyStorage()
+    var disk = MemoryStorage(granularity: .sector)
     /// The rows after each acknowledged event.
     var known: [UInt64: Rows] = [0: [:]]
     var durable: UInt64 = 0

@@ -21,10 +21,10 @@ import Testing
     }
 
     /// The result, after a kill or a power failure.
-    private func check(_ disk: FaultyStorage, isDone: Bool, _ comment: Comment) async throws {
+    private func check(_ disk: MemoryStorage, isDone: Bool, _ comment: Comment) async throws {
         var configuration = SyncConfiguration.test()
         configuration.creation = .never
-        let copy = FaultyStorage(disk.snapshot())
+        let copy = MemoryStorage(disk.copy(), granularity: .sector)
         do throws(SyncError) {
             let database = try await SyncDatabase.open(copy, configuration)
             #expect(try await settings(database) == ["datasync3", "ignore-case", "first"], comment)
@@ -63,7 +63,7 @@ import Testing
     func `a store is created completely or not at all`(error: StorageError.Kind, persists: Bool) async throws {
         var call = 1
         while true {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             disk.arm(FaultPlan(call: call, fault: .error(error), persists: persists))
             var isDone = true
             do { try await create(disk, backend: "first") } catch { isDone = false }

@@ -18,7 +18,7 @@ import Testing
         try await database.table("t").update(.item("7", ["text": .string("planted again")]))
     }
 
-    private func files(_ disk: FaultyStorage) throws -> [String] {
+    private func files(_ disk: MemoryStorage) throws -> [String] {
         var files: [String] = []
         for name in try disk.names(in: "") {
             if let inner = try? disk.names(in: name) {
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `nothing remains of an erased store, and opening creates a new one`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await fill(database)
         try disk.createDirectory("quarantine")
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `a store can be erased after it was closed`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await fill(database)
         try await database.close()
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `a store that another has open is not erased`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk, force: true) }
         #expect(error?.code == .storeLocked)
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Adds what other programs and processes keep beside the log: files with rows.
-    private func addFolders(_ disk: FaultyStorage) throws {
+    private func addFolders(_ disk: MemoryStorage) throws {
         for folder in ["branches", "branches/draft", "derived"] { try disk.createDirectory(folder) }
         for name in ["branches/draft/rows.seg", "derived/text.sqlite", "derived/text.sqlite-wal"] {
             try disk.openForWriting(name, create: true).close()
@@ -118,7 +118,7 @@ import Testing
     @Test(arguments: ["draft/rows.seg", "text.sqlite-wal", ".seg", "secrets.json", ".checkpoint"])
     func `an erasure that can't remove a file says so, and is completed by the next opening`(name: String) async throws
     {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await fill(database)
         try disk.openForWriting("secrets.json", create: true).close()
@@ -140,7 +140,7 @@ import Testing
 
     @Test(arguments: ["draft.gone/rows.seg", "branches/draft.gone"])
     func `a branch that can't be removed whole says so, and the next removal completes it`(name: String) async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try addFolders(disk)
         for folder in ["branches/draft", "branches/other"] {
             if folder == "branches/other" { try disk.createDirectory(folder) }
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `an erasure removes no file whose name only begins like a folder of the store`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         for name in ["branches.txt", "derived-mine"] { try disk.openForWriting(name, create: true).close() }
         try addFolders(disk)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func `a process that dies while it erases leaves a store, or none after the next opening`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await fill(database)
         let rows = try await database.allRows()
@@ -185,7 +185,7 @@ import Testing
         var chance = Chance(seed: 3)
         var wasGone = 0
         for call in 1...80 {
-            let copy = FaultyStorage(disk.snapshot())
+            let copy = MemoryStorage(disk.copy(), granularity: .sector)
             copy.arm(
                 FaultPlan(call: call, of: [.remove, .rename, .write, .sync, .syncDirectory, .open], persists: true))
             let isDone = (try? await SyncDatabase.erase(copy, force: true)) != nil

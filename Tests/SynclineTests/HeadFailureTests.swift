@@ -26,7 +26,7 @@ import Testing
     func `a refused write of HEAD costs one call`(error: StorageError.Kind, kind: CallKind) async throws {
         var call = 1
         while true {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             var configuration = SyncConfiguration.test()
             configuration.log.segmentSize = .kibibytes(4)
             let first = try await SyncDatabase.open(disk, configuration)
@@ -55,7 +55,7 @@ import Testing
     func `a store that can't note that it was closed has its changes`(
         error: StorageError.Kind, kind: CallKind
     ) async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try await SyncDatabase.open(disk, .test()).close()
         let database = try await SyncDatabase.open(disk, .test())
         try await database.table("t").insert(id: "a", columns: .empty)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a store that can't make its changes durable when it is closed says so`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.table("t").insert(id: "a", columns: .empty, durability: .buffered)
         disk.arm(FaultPlan(call: 1, of: [.sync, .write], fault: .error(.inputOutput), persists: true))
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a disk that was full while HEAD was written blocks no writer once there is room`() async throws {
         for call in 1..<12 {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             try await SyncDatabase.open(disk, .test()).close()
             let database = try await SyncDatabase.open(disk, .test())
             // A commit is refused, and so is the update of HEAD about it, and everything until there is space.

@@ -10,8 +10,8 @@ import Testing
 
 @Suite struct ReadErrorTests {
     /// A store with several checkpoints; `isCollected` removes its beginning.
-    private func store(isCollected: Bool) async throws -> (FaultyStorage, [String: [String: Value]]) {
-        let disk = FaultyStorage()
+    private func store(isCollected: Bool) async throws -> (MemoryStorage, [String: [String: Value]]) {
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         for round in 0..<4 {
             for number in 0..<40 {
@@ -38,7 +38,7 @@ import Testing
         let rows = try await database.allRows()
         try await database.close()
         if isCollected { #expect(try LogReader.open(disk).floor > .first) }
-        return (FaultyStorage(disk.snapshot()), rows)
+        return (MemoryStorage(disk.copy(), granularity: .sector), rows)
     }
 
     /// What `query` does.
@@ -105,7 +105,7 @@ import Testing
         let (disk, rows) = try await store(isCollected: isCollected)
         var call = 1
         while true {
-            let copy = FaultyStorage(disk.snapshot())
+            let copy = MemoryStorage(disk.copy(), granularity: .sector)
             copy.arm(FaultPlan(call: call, fault: .shortRead(5)))
             let database = try await SyncDatabase.open(copy, .test())
             #expect(try await database.allRows() == rows, "call \(call)")

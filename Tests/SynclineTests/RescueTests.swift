@@ -182,12 +182,12 @@ import Testing
         var chance = Chance(seed: UInt64(seed))
         let pair = try await story(&chance)
         let foreign = try await story(&chance)
-        let original = pair.disk.snapshot()
+        let original = pair.disk.copy()
         let damaged = original.copy()
-        var comment = try damage(damaged, foreign.disk.snapshot(), &chance)
+        var comment = try damage(damaged, foreign.disk.copy(), &chance)
         // In a third of the stories, up to three more places are damaged.
         let more = chance.once(in: 3) ? 1 + chance.below(3) : 0
-        for _ in 0..<more { comment += ", " + (try damage(damaged, foreign.disk.snapshot(), &chance)) }
+        for _ in 0..<more { comment += ", " + (try damage(damaged, foreign.disk.copy(), &chance)) }
         do {
             _ = try await check(pair, original, damaged, "seed \(seed): \(comment)")
         } catch let error as LogError {
@@ -201,7 +201,7 @@ import Testing
     func `a store without HEAD and segment headers is rescued by its frames`(seed: Int) async throws {
         var chance = Chance(seed: UInt64(2000 + seed))
         let pair = try await story(&chance)
-        let original = pair.disk.snapshot()
+        let original = pair.disk.copy()
         let damaged = original.copy()
         try damaged.remove(FileName.head)
         for name in RescueTests.segments(damaged) {
@@ -224,7 +224,7 @@ import Testing
     func `a store that is whole is copied with its history`(seed: Int) async throws {
         var chance = Chance(seed: UInt64(1000 + seed))
         let pair = try await story(&chance)
-        let original = pair.disk.snapshot()
+        let original = pair.disk.copy()
         let rescue = try #require(try await check(pair, original, original.copy(), "seed \(seed)"))
         #expect(rescue.lost == [] && rescue.leftOut == [])
         #expect(try rescue.first == LogReader.open(original, showing: .written).floor.rawValue)
@@ -255,7 +255,7 @@ import Testing
         try await pair.database.compact()
         try await pair.table.insert(.item("new", ["n": 1]))
         try await pair.database.close()
-        let damaged = pair.disk.snapshot()
+        let damaged = pair.disk.copy()
         let segments = RescueTests.segments(damaged)
         try #require(segments.count == 2)
         try damaged.remove(segments[0])

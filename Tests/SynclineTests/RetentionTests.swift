@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct RetentionTests {
     /// A store of many small segments; every tenth event deletes.
-    private func store(_ retention: Retention, events: Int) async throws -> (FaultyStorage, SyncDatabase) {
-        let disk = FaultyStorage()
+    private func store(_ retention: Retention, events: Int) async throws -> (MemoryStorage, SyncDatabase) {
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: retention)
         try await write(database, events)

@@ -41,7 +41,7 @@ import Testing
     @Test func `readers see whole transactions and never wait`() async throws {
         var configuration = SyncConfiguration.test(memory: 100_000)
         configuration.durability = .buffered
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<Self.writers { group.addTask { try await Self.write(database, writer) } }

@@ -13,7 +13,7 @@ import Testing
     private struct GivenUp: Error, Equatable {}
 
     @Test func `a transaction that throws stores nothing and gives back its own error`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.table("t").insert(.item("1", ["a": .integer(1)]))
         let before = (database.lastEvent, database.totals, try await database.allRows())
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `a change that changes nothing stores no event`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try await SyncDatabase.open(disk, .test()).table("t").insert(.item("1", ["a": .integer(1)]))
         let database = try await SyncDatabase.open(disk.processKill(), .test())
         let before = database.lastEvent
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a full disk refuses a commit, and the store continues when there is room`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         disk.capacity = 400_000
         var chance = Chance(seed: 3)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `the first commit of a process may be refused like any other`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         let before = (database.lastEvent, database.totals)
         disk.capacity = 1
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `writers that arrive together share a sync, and each change is there`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         let writers = 200
         let arrived = Arrivals()

@@ -10,7 +10,7 @@ import Testing
         "SynclineSQL": "Sources/SynclineSQL", "SynclineServer": "Sources/SynclineServer",
         "SynclineTesting": "Sources/SynclineTesting", "SynclineTool": "tools/syncline/Tool",
     ]
-    private static let flat = ["SynclineGround": "Sources/SynclineGround"]
+    private static let flat = ["LogTesting": "Sources/LogTesting", "SynclineGround": "Sources/SynclineGround"]
 
     /// The files of every module. Files outside any folder stand under the name of the module.
     private static let files = Result {

@@ -19,7 +19,8 @@ import Testing
             "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto",
             "CMalloc",
         ],
-        "SynclineTesting": ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+        "LogTesting": ["SegmentLog", "SynclineGround"],
+        "SynclineTesting": ["LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
     ]
     /// Modules that come with the toolchain, where they are allowed at all.
     private static let system: Set<String> = ["Dispatch", "Darwin", "Glibc", "Musl", "Foundation"]

@@ -12,7 +12,7 @@ import Testing
 
 @Suite struct SecretsTests {
     @Test func `a token survives any power loss`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try StoreSecrets(disk).set("token", .string("old"))
         try StoreSecrets(disk).set("token", .string("new"))
         let count = disk.pendingItemCount
@@ -26,7 +26,7 @@ import Testing
     @Test func `a token that could not be set leaves the old one, and says why`() throws {
         var call = 1
         while true {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             try StoreSecrets(disk).set("token", .string("old"))
             disk.arm(
                 FaultPlan(call: call, of: [.open, .write, .sync, .rename, .syncDirectory], fault: .error(.diskFull)))
@@ -52,7 +52,7 @@ import Testing
     @Test func `a recording that lost power or room has only lines that were recorded, in order`() throws {
         for seed in UInt64(1)...200 {
             var chance = Chance(seed: seed)
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             disk.arm(FaultPlan(call: 1 + chance.below(60), fault: .partialWrite(chance.below(40), .diskFull)))
             let isBounded = chance.once(in: 2)
             let recording = TrafficRecording("traffic.jsonl", in: disk, limit: .bytes(isBounded ? 2048 : 1 << 20))

@@ -1,5 +1,5 @@
-// The file system as the log uses it, split by access pattern. `POSIXStorage` is the real one, `MemoryStorage` keeps
-// everything in memory, and SynclineTesting has a faulty one for tests. Names are relative to the log's directory
+// The file system as the log uses it, split by access pattern. `POSIXStorage` is the real one, and `MemoryStorage` keeps
+// everything in memory. Names are relative to the log's directory
 // ("HEAD", "quarantine/…"); the empty name is the directory itself.
 
 /// One directory of files.

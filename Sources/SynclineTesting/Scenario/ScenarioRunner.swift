@@ -18,7 +18,7 @@ public enum ScenarioOutcome: Hashable, Sendable {
 /// Runs one scenario.
 public actor ScenarioRunner {
     let scenario: Scenario
-    private var disk = FaultyStorage()
+    private var disk = MemoryStorage(granularity: .sector)
     private var opened: SyncDatabase?
     let server: SimulatedServer
     /// The exchanges that are still expected; nil if the simulated server answers.

@@ -2,9 +2,9 @@
 // exactly what encodes to it, and rejects everything else (invariants 9, 13 and 14).
 
 import CChecksum
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @Suite("Encodings")

@@ -1,9 +1,9 @@
 // Frames: what is written is read back, every part of a frame is covered by a check, and no piece of one is all zero
 // (invariants 9 to 13).
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @Suite("A frame")

@@ -3,7 +3,7 @@
 
 #if !FUZZING
     import SegmentLog
-    import SynclineTesting
+    import LogTesting
 #endif
 
 /// A generator with the same numbers for the same seed (SplitMix64), or with numbers that a fuzzer chose.

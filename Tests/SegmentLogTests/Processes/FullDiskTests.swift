@@ -5,7 +5,7 @@
     import Foundation
     import Glibc
     import SegmentLog
-    import SynclineTesting
+    import LogTesting
     import Testing
 
     /// A file system of a mebibyte.

@@ -3,8 +3,8 @@
 // clock: the times come from the acknowledgements a child sends. SYNCLINE_KILLS sets the number of kills.
 
 import Foundation
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct ProcessTests {

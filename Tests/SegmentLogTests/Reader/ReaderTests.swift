@@ -1,8 +1,8 @@
 // Reading while a writer writes: whole transactions, in order, up to what is durable; from any record and any time;
 // through rolls and moves; with leases that keep history (invariants 29 to 31).
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite("A reader")
@@ -22,7 +22,7 @@ struct ReaderTests {
 
     @Test("Invariant 30: it shows only what is durable, unless asked for all that is written")
     func visibility() throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.small(storage)
         try writer.append(RecordBatch(record(1)))
         try writer.append(RecordBatch(record(2)), durability: .buffered)
@@ -106,7 +106,7 @@ struct ReaderTests {
     }
 
     @Test func `it follows when a failed sync moves records to a new segment`() throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.small(storage)
         var cursor = try LogReader.open(storage, showing: .written).cursor()
         var seen: [UInt64] = []
@@ -221,7 +221,7 @@ struct ReaderTests {
     @Test("Invariant 31: opening reads the last segment and a few bytes of each other")
     func openingCost() throws {
         func readToOpen(_ records: Int) throws -> (bytes: UInt64, segments: UInt64) {
-            let storage = FaultyStorage()
+            let storage = MemoryStorage(granularity: .sector)
             let writer = try LogWriter.open(storage, configuration: .small(segment: 65_536), clock: TestClock())
             var numbers = Chance(seed: 9)
             for _ in 0..<records {

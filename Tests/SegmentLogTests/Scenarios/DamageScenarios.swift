@@ -1,9 +1,9 @@
 // Bytes of acknowledged records change, or files disappear. In every case a writer refuses the log and leaves it
 // unchanged.
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 
 extension Scenario {
     static let damage: [Scenario] = [

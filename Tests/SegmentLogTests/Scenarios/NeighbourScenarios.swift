@@ -1,8 +1,8 @@
 // Others use the log at the same time: a reader takes a lease during a collection, reads while segments come and go,
 // a forked child holds the writer, a checkpoint is damaged before it is announced. Every interleaving is tried.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 extension Scenario {
     static let neighbours: [Scenario] = [
@@ -32,7 +32,7 @@ extension Scenario {
         Scenario("the power goes at any moment of a collection, and any of its changes is lost") {
             var call = 1
             while true {
-                let disk = FaultyStorage(try collectable().tree)
+                let disk = MemoryStorage(try collectable().tree, granularity: .sector)
                 let writer = try StoryLog.open(disk)
                 disk.arm(FaultPlan(call: call, persists: true))
                 _ = try? writer.collect(keepingFrom: writer.lastSequence)
@@ -49,26 +49,26 @@ extension Scenario {
             }
         },
         Scenario("the directory is replaced under its writer") {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let writer = try StoryLog.open(disk)
             try writer.append(StoryLog.batch("one"))
             disk.replaceDirectory()
-            try mustRefuse(writer, disk, untouched: disk.snapshot())
+            try mustRefuse(writer, disk, untouched: disk.copy())
         },
         Scenario("the lock is removed, and another writer let in") {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let writer = try StoryLog.open(disk)
             try writer.append(StoryLog.batch("one"), durability: .buffered)
             try disk.remove(FileName.lock)
             let other = try StoryLog.open(disk)
             try other.append(StoryLog.batch("two"))
-            try mustRefuse(writer, disk, untouched: disk.snapshot())
+            try mustRefuse(writer, disk, untouched: disk.copy())
             try other.append(StoryLog.batch("three"))
             let records = try StoryLog.records(disk)
             try must(records == [1: "one", 2: "two", 3: "three"], "the log has \(records)")
         },
         Scenario("whether the directory is still there can't be told for a moment") {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let writer = try StoryLog.open(disk)
             disk.arm(FaultPlan(call: 1, of: [.stat]))
             try mustThrow(.ioError, "a commit") { () throws(LogError) in try writer.append(StoryLog.batch("one")) }
@@ -192,7 +192,7 @@ extension Scenario {
 }
 
 /// A writer whose files now belong to another must refuse everything, and change nothing.
-private func mustRefuse(_ writer: LogWriter, _ disk: FaultyStorage, untouched: MemoryStorage) throws {
+private func mustRefuse(_ writer: LogWriter, _ disk: MemoryStorage, untouched: MemoryStorage) throws {
     let code = LogError.Code.storeReplaced
     try mustThrow(code, "a commit") { () throws(LogError) in try writer.append(StoryLog.batch("late")) }
     try mustThrow(code, "a sync") { () throws(LogError) in try writer.flush() }
@@ -203,7 +203,7 @@ private func mustRefuse(_ writer: LogWriter, _ disk: FaultyStorage, untouched: M
     }
     try mustThrow(code, "a collection") { () throws(LogError) in _ = try writer.collect(keepingFrom: .first) }
     try mustThrow(code, "closing") { () throws(LogError) in try writer.close() }
-    let left = disk.snapshot()
+    let left = disk.copy()
     try must(left.allNames() == untouched.allNames(), "files came or went: \(left.allNames())")
     for name in left.allNames().files {
         try must(left.contents(of: name) == untouched.contents(of: name), "\(name) was changed")

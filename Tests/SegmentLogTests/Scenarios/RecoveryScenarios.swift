@@ -1,8 +1,8 @@
 // Writes that did not reach the disk completely. What was never acknowledged is removed, whole transactions at a
 // time, and nothing is truncated before a copy of it is safe.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 extension Scenario {
     static let recovery: [Scenario] = [
@@ -28,14 +28,14 @@ extension Scenario {
         },
         Scenario("a torn tail is kept in quarantine, whenever the power goes") {
             for torn in try tornDisks() {
-                let before = torn.snapshot().contents(of: StoryLog.segment1) ?? []
+                let before = torn.copy().contents(of: StoryLog.segment1) ?? []
                 var call = 1
                 while true {
-                    let disk = FaultyStorage(torn.snapshot())
+                    let disk = MemoryStorage(torn.copy(), granularity: .sector)
                     disk.arm(FaultPlan(call: call, persists: true))
                     _ = try? StoryLog.open(disk)
                     let isOver = disk.counts.faults == 0
-                    let tree = disk.crash { _ in false }.snapshot()
+                    let tree = disk.crash { _ in false }.copy()
                     let after = tree.contents(of: StoryLog.segment1) ?? []
                     let kept = tree.allNames().files.filter { $0.hasSuffix(".tail") }.compactMap {
                         tree.contents(of: $0)
@@ -75,7 +75,7 @@ extension Scenario {
             }
         },
         Scenario("what a full disk refused does not come back to a log that was closed") {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let writer = try StoryLog.open(disk)
             try writer.append(StoryLog.batch("before"))
             disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(20, .diskFull)))
@@ -96,7 +96,7 @@ extension Scenario {
         },
         Scenario("what a full disk refused does not come back beneath what was written next") {
             for refused in ["a batch", "a seal"] {
-                let disk = FaultyStorage()
+                let disk = MemoryStorage(granularity: .sector)
                 let writer = try StoryLog.open(disk, compresses: false)
                 try writer.append(StoryLog.batch("before"))
                 disk.arm(FaultPlan(call: 1, of: [.write], fault: .partialWrite(1536, .diskFull)))
@@ -122,7 +122,7 @@ extension Scenario {
         },
         Scenario("what a full disk refused does not go along when the cut can't be synced") {
             for failure in FaultPlan.SyncFailure.allCases {
-                let disk = FaultyStorage()
+                let disk = MemoryStorage(granularity: .sector)
                 let storage = InterleavingStorage(disk)
                 let writer = try StoryLog.open(storage, compresses: false)
                 try writer.append(StoryLog.batch("before"))
@@ -141,7 +141,7 @@ extension Scenario {
         },
         Scenario("a reader that has passed a seal that is taken back continues before it") {
             for (calls, visibility) in (0..<6).flatMap({ [($0, LogReader.Visibility.written), ($0, .durable)] }) {
-                let disk = FaultyStorage()
+                let disk = MemoryStorage(granularity: .sector)
                 let storage = InterleavingStorage(disk)
                 let writer = try StoryLog.open(storage)
                 try writer.append(StoryLog.batch("one"))
@@ -161,7 +161,7 @@ extension Scenario {
         },
         Scenario("what was cut off is not read again after something new") {
             for torn in try tornDisks() {
-                let disk = FaultyStorage(torn.snapshot())
+                let disk = MemoryStorage(torn.copy(), granularity: .sector)
                 try StoryLog.open(disk).append(StoryLog.batch("new"), durability: .buffered)
                 let records = try StoryLog.records(disk)
                 try must(records == [1: "before", 2: "new"], "\(records.keys.sorted())")
@@ -171,7 +171,7 @@ extension Scenario {
         },
         Scenario("records that a writer found are durable once it says so, though an earlier sync of them failed") {
             for failure in FaultPlan.SyncFailure.allCases where failure != .contentReverted {
-                let disk = FaultyStorage()
+                let disk = MemoryStorage(granularity: .sector)
                 let writer = try StoryLog.open(disk)
                 try writer.append(StoryLog.batch("before"))
                 disk.arm(
@@ -190,8 +190,8 @@ extension Scenario {
     ]
 
     /// Disks after a power failure in which some piece of the newest frame was lost.
-    private static func tornDisks() throws -> [FaultyStorage] {
-        let disk = FaultyStorage()
+    private static func tornDisks() throws -> [MemoryStorage] {
+        let disk = MemoryStorage(granularity: .sector)
         let writer = try StoryLog.open(disk)
         try writer.append(StoryLog.batch("before"))
         try writer.append(noise(1400, seed: 5), durability: .buffered)

@@ -1,7 +1,7 @@
 // What must hold for a whole log: before it is opened again, after, and at the end of a history.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 extension Simulation {
     /// The segments' names, in order.

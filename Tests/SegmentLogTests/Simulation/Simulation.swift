@@ -1,14 +1,14 @@
 // Runs a history on a simulated disk, one operation after another, and compares the log with the model: what each
 // call promised, and what is there after each reopening. The checks of a whole log are in Simulation+Checks.swift.
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 
 final class Simulation {
     let plan: SimulationPlan
     var model = SimulationModel()
-    var disk = FaultyStorage()
+    var disk = MemoryStorage(granularity: .sector)
     var writer: LogWriter?
     var followers: [SimulatedFollower] = []
     /// The highest epoch that HEAD ever had.
@@ -270,7 +270,7 @@ final class Simulation {
     }
 
     private var usedBytes: UInt64 {
-        let tree = disk.snapshot()
+        let tree = disk.copy()
         return tree.allNames().files.reduce(0) { $0 + UInt64(tree.contents(of: $1)?.count ?? 0) }
     }
 

@@ -1,8 +1,8 @@
 // The content of a history: the operations of a seed, each with all its numbers, so that the rest stays the same
 // when operations are removed.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct SimulationPlan {
     var seed: UInt64

@@ -2,8 +2,8 @@
 // checkpointed and collected. It runs on a disk that may fail at any call; the oracle records what was submitted and
 // acknowledged.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 /// One history, run repeatedly with the disk failing at another call each time.
 struct CrashHistory {
@@ -19,7 +19,7 @@ struct CrashHistory {
 
     let seed: UInt64
     let configuration: LogConfiguration
-    let granularity: FaultyStorage.Granularity
+    let granularity: MemoryStorage.Granularity
     let steps: [Step]
 
     init(seed: UInt64, large: Bool) {
@@ -71,7 +71,7 @@ struct CrashOracle {
 /// A history while it runs.
 final class CrashPlay {
     let history: CrashHistory
-    let disk: FaultyStorage
+    let disk: MemoryStorage
     private(set) var oracle = CrashOracle()
     private var writer: LogWriter?
     private let clock: TestClock
@@ -83,7 +83,7 @@ final class CrashPlay {
 
     init(_ history: CrashHistory) {
         self.history = history
-        disk = FaultyStorage(granularity: history.granularity)
+        disk = MemoryStorage(granularity: history.granularity)
         clock = TestClock(seed: history.seed)
     }
 

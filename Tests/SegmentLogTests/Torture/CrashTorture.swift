@@ -3,8 +3,8 @@
 // acknowledged, be a prefix of what was submitted in whole transactions, and stay so through further crashes
 // (invariants 1 to 4, 6, 16, 17, 19, 22, 26, 33).
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct CrashTorture {
     /// The counts of a run.
@@ -71,7 +71,7 @@ struct CrashTorture {
 
     // MARK: One state
 
-    private mutating func check(_ oracle: CrashOracle, _ what: String, _ state: () -> FaultyStorage) throws {
+    private mutating func check(_ oracle: CrashOracle, _ what: String, _ state: () -> MemoryStorage) throws {
         do {
             let disk = state()
             let before = count.states % 4 == 0 ? Segments(disk) : nil
@@ -86,7 +86,7 @@ struct CrashTorture {
     }
 
     /// Recovers the log and compares it with the oracle; returns the last record.
-    private func open(_ disk: FaultyStorage, _ oracle: CrashOracle, least: UInt64? = nil) throws -> UInt64 {
+    private func open(_ disk: MemoryStorage, _ oracle: CrashOracle, least: UInt64? = nil) throws -> UInt64 {
         let writer = try LogWriter.open(disk, configuration: .small(), clock: TestClock(seed: 99))
         let last = writer.lastSequence.rawValue
         try require(
@@ -102,7 +102,7 @@ struct CrashTorture {
         return last
     }
 
-    private func compare(_ disk: FaultyStorage, _ oracle: CrashOracle, _ last: UInt64) throws {
+    private func compare(_ disk: MemoryStorage, _ oracle: CrashOracle, _ last: UInt64) throws {
         var next: UInt64?
         try TortureReader.forEach(disk) { number, record in
             if next == nil {
@@ -124,7 +124,7 @@ struct CrashTorture {
 
     /// What recovery made durable survives losing everything pending; a second recovery changes no byte; the log
     /// continues; and what was truncated does not return.
-    private mutating func checkAfterwards(_ disk: FaultyStorage, _ oracle: CrashOracle, _ recovered: UInt64) throws {
+    private mutating func checkAfterwards(_ disk: MemoryStorage, _ oracle: CrashOracle, _ recovered: UInt64) throws {
         let first = disk.crash { _ in false }
         let once = Segments(first)
         guard try open(first, oracle, least: recovered) == recovered else {
@@ -148,7 +148,7 @@ struct CrashTorture {
     }
 
     /// Recovery itself fails at some call, and what it leaves is crashed, too.
-    private mutating func dieRecovering(_ oracle: CrashOracle, _ state: () -> FaultyStorage) throws {
+    private mutating func dieRecovering(_ oracle: CrashOracle, _ state: () -> MemoryStorage) throws {
         let whole = state()
         whole.resetCounts()
         _ = try open(whole, oracle)
@@ -172,14 +172,14 @@ struct CrashTorture {
 struct Segments: Equatable {
     private var files: [String: [UInt8]] = [:]
 
-    init(_ disk: FaultyStorage) {
+    init(_ disk: MemoryStorage) {
         for name in (try? disk.names(in: "")) ?? [] where name.hasSuffix(".seg") {
             files[name] = disk.contents(of: name)
         }
     }
 
     /// Bytes that are missing or changed are durable in quarantine (invariant 17); only zeros may be missing there.
-    func checkWhatWasCut(on disk: FaultyStorage) throws {
+    func checkWhatWasCut(on disk: MemoryStorage) throws {
         for (name, before) in files {
             guard let after = disk.contents(of: name) else { throw TortureFailure("recovery removed \(name)") }
             let common = zip(before, after).enumerated().first { $0.element.0 != $0.element.1 && $0.element.0 != 0 }?

@@ -1,8 +1,8 @@
 // A log on a disk that fails a call: what was requested, how each call ended, and whether the log on the recovered
 // disk matches: everything acknowledged, in order, with refused transactions whole or not at all.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 final class IOErrorPlay {
     struct Transaction {
@@ -11,7 +11,7 @@ final class IOErrorPlay {
         var range: SequenceRange?
     }
 
-    let disk: FaultyStorage
+    let disk: MemoryStorage
     private(set) var transactions: [Transaction] = []
     private(set) var acknowledged: UInt64 = 0
     private(set) var writer: LogWriter?
@@ -21,7 +21,7 @@ final class IOErrorPlay {
     private let clock: TestClock
     private let configuration: LogConfiguration
 
-    init(_ disk: FaultyStorage, seed: UInt64, configuration: LogConfiguration = .small(zeroAhead: 1024)) {
+    init(_ disk: MemoryStorage, seed: UInt64, configuration: LogConfiguration = .small(zeroAhead: 1024)) {
         self.disk = disk
         self.configuration = configuration
         source = RecordSource(seed: seed)
@@ -29,7 +29,7 @@ final class IOErrorPlay {
     }
 
     /// Continues with what another play left, on another disk.
-    init(_ other: IOErrorPlay, on disk: FaultyStorage) {
+    init(_ other: IOErrorPlay, on disk: MemoryStorage) {
         self.disk = disk
         configuration = other.configuration
         source = other.source
@@ -115,7 +115,7 @@ final class IOErrorPlay {
     // MARK: The result
 
     /// Opens the log on a healthy disk and compares it with what was requested.
-    func check(_ healthy: FaultyStorage) throws {
+    func check(_ healthy: MemoryStorage) throws {
         let writer = try LogWriter.open(healthy, configuration: configuration, clock: clock)
         let last = writer.lastSequence.rawValue
         try require(last >= acknowledged, "invariant 1: @\(acknowledged) was acknowledged, the log ends at @\(last)")

@@ -1,21 +1,21 @@
 // What is done on the failing disks: short histories of a log, one for each operation it has.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct IOErrorScenario: Sendable {
     let name: String
     /// The disk and log before the first call that may fail.
     let prepare: @Sendable () throws -> IOErrorPlay
     let body: @Sendable (IOErrorPlay) throws -> Void
-    var check: @Sendable (IOErrorPlay, FaultyStorage) throws -> Void = { try $0.check($1) }
+    var check: @Sendable (IOErrorPlay, MemoryStorage) throws -> Void = { try $0.check($1) }
 
     /// A healthy log with records in it, closed or not.
     private static func started(
         segment: UInt64 = 4096, _ body: @escaping @Sendable (IOErrorPlay) throws -> Void = { _ in }
     ) -> @Sendable () throws -> IOErrorPlay {
         {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let play = IOErrorPlay(disk, seed: 5, configuration: .small(segment: segment, zeroAhead: 1024))
             try play.open()
             try body(play)
@@ -30,7 +30,7 @@ struct IOErrorScenario: Sendable {
 
     static let create = IOErrorScenario(
         name: "create",
-        prepare: { IOErrorPlay(FaultyStorage(), seed: 4) },
+        prepare: { IOErrorPlay(MemoryStorage(granularity: .sector), seed: 4) },
         body: { play in
             try play.open()
             try play.open()
@@ -149,7 +149,7 @@ struct IOErrorScenario: Sendable {
     }
 
     /// What must be left of it: all but the third record.
-    private static func checkHealed(_ play: IOErrorPlay, _ disk: FaultyStorage) throws {
+    private static func checkHealed(_ play: IOErrorPlay, _ disk: MemoryStorage) throws {
         _ = try LogHealing(disk, clock: TestClock()).run { _ in true }
         let writer = try LogWriter.small(disk, creating: .never)
         try require(writer.lastSequence.rawValue == 5, "the log ends at \(writer.lastSequence)")

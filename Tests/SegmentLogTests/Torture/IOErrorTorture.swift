@@ -2,8 +2,8 @@
 // with the log's own errors, and the log opens on a healthy disk, after the end of the process and after a power
 // failure, with everything acknowledged (invariants 1 to 4, 6, 7, 20, 32, 33).
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct IOErrorTorture {
     /// The counts of a run.

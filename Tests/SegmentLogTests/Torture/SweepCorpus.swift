@@ -2,8 +2,8 @@
 // a note in an index, a masked frame, a hole, fragments and transactions of several frames,
 // sessions, a checkpoint, a quarantined stretch, and space ahead of its end.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct SweepCorpus: Sendable {
     /// Closed, or only attested and left open as by a process that ended.

@@ -1,8 +1,8 @@
 // Sweeps over whole files: missing, exchanged, copied, renamed, taken from another log; derived files missing in
 // every combination; and old bytes after the end.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 extension SweepTorture {
     /// Segments removed, exchanged, copied over each other, renamed, and replaced by those of other logs.

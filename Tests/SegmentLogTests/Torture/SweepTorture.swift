@@ -3,8 +3,8 @@
 // is read, or the damage is reported; never fewer records without an error, never others, never a trap (invariants
 // 12, 14, 18, 21).
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 
 struct SweepTorture {
     /// The counts of a sweep.

@@ -1,9 +1,9 @@
 // Shared by the torture checks: the failure they throw (so that the runner of breakages can call them, too), a clock
 // and settings that make every run the same, and one way to read a whole log and compare it with what was written.
 
+import LogTesting
 import SegmentLog
 import SynclineGround
-import SynclineTesting
 
 #if canImport(Darwin)
     import Darwin

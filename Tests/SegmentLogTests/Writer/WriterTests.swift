@@ -1,15 +1,15 @@
 // Appending: one sync for each durable commit, all sizes and numbers of records, and disk errors (invariants 4, 6, 7
 // and 8).
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite("A writer")
 struct WriterTests {
     @Test("Invariant 8: a durable commit is one sync of the data")
     func oneSync() throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.open(storage, configuration: .small(segment: 1 << 20), clock: TestClock())
         try writer.append(RecordBatch([1]))
         storage.resetCounts()
@@ -56,7 +56,7 @@ struct WriterTests {
     }
 
     @Test func `syncing bounds the memory for waiting records`() throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.open(storage, configuration: .small(segment: 64 << 20), clock: TestClock())
         var numbers = Chance(seed: 4)
         let record = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
@@ -70,7 +70,7 @@ struct WriterTests {
             FaultPlan.SyncFailure.pagesStayDirty, .pagesMarkedClean, .contentReverted,
         ])
     func failedSync(_ flavour: FaultPlan.SyncFailure) throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.small(storage)
         try writer.append(RecordBatch([1]))
         try writer.append(RecordBatch([2]), durability: .buffered)
@@ -92,7 +92,7 @@ struct WriterTests {
 
     @Test("Invariant 6: a writer that stopped says so from then on, and what it acknowledged is there")
     func stopped() throws {
-        let storage = FaultyStorage()
+        let storage = MemoryStorage(granularity: .sector)
         let writer = try LogWriter.small(storage)
         try writer.append(RecordBatch([1]))
         storage.arm(FaultPlan(call: 1, of: [.sync], persists: true))
@@ -112,7 +112,7 @@ struct WriterTests {
 
     @Test func `on a full disk nothing is lost, and the same writer continues when there is room`() throws {
         for persists in [0, 1, 2] {
-            let storage = FaultyStorage()
+            let storage = MemoryStorage(granularity: .sector)
             let writer = try LogWriter.open(storage, configuration: .small(segment: 16_384), clock: TestClock())
             storage.capacity = UInt64(30_000 + persists * 1111)
             var numbers = Chance(seed: 8)

@@ -1,7 +1,7 @@
 // Events in bytes: each kind round-trips; truncated or damaged ones are rejected with an error.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Rows in bytes: columns come back in their order, damage is never a trap.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // The bytes by which rows are sorted: they compare as the values do.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Values in bytes: every value round-trips, has one encoding, and no bytes can stop the process.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // The fold gives the same bytes wherever it begins and however the state is kept, and its balance holds.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // What a push adds to a random history: operations of a plan, old or new, are sent, answered in every way, and
 // decided. Only what an engine would record is recorded.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Histories from seeds, made the way an engine makes them: local changes through the writer, undo, pages, purges,
 // resets, and what a push records (RandomHistory+Push.swift), folded as they are recorded.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

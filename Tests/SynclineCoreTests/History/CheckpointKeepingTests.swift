@@ -1,6 +1,6 @@
 // Which older checkpoints are kept: as a store makes them one after another, no two neighbours are too far apart.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

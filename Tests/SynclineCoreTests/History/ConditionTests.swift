@@ -1,6 +1,6 @@
 // Conditions, and the search for the event that made one true, compared with folding every event.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

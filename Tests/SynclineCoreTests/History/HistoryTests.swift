@@ -1,6 +1,6 @@
 // The history tools on random histories: what they report about a log must be what folding it shows.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

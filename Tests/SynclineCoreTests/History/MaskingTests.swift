@@ -1,7 +1,7 @@
 // What masking guarantees: the type of a value, and equality and order within its column; and that a masked store is
 // the fold of its masked events.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

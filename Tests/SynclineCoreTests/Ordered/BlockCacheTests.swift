@@ -1,7 +1,7 @@
 // Which blocks are cached: within the limit, the recently used ones, and separately for each run.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Searches in the first keys of a run's blocks, for one key and for several at once.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

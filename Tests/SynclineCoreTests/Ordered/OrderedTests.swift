@@ -1,8 +1,8 @@
 // The ordered store compared with a dictionary: random puts, removals, commits, rotations, merges, undos; every
 // snapshot stays unchanged.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Ranges of keys over several layers, read forward, backward and counted.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

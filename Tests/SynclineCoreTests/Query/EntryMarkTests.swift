@@ -1,7 +1,7 @@
 // What an entry of an index says of its row's values, by its key and its mark.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // The first rows of an order are the first of all rows when sorted, in whatever order they arrive.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,6 +1,6 @@
 // Differences between lists are right, and as small as they can be, in lists of any length.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,6 +1,6 @@
 // Which changes of rows make a live aggregate read all rows again.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Random histories with live queries, each compared with the same query run again after every commit.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 
 @testable import SynclineCore
 

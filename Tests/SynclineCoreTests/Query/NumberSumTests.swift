@@ -1,6 +1,6 @@
 // Sums of numbers compared with sums of large integers that are rounded by searching for the nearest double.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

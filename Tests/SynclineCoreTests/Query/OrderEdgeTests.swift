@@ -1,7 +1,7 @@
 // The quick comparison with the last wanted row never excludes a row that the order would let in.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 import Testing
 
 @testable import SynclineCore

@@ -1,7 +1,7 @@
 // Values of every kind and form, from a seed: what a column can have, and similar ones.
 
+import LogTesting
 import SynclineGround
-import SynclineTesting
 
 @testable import SynclineCore
 

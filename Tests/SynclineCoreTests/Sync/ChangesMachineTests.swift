@@ -1,7 +1,7 @@
 // The pull by changes from a table that is written to during the read, purged, restored, or gone: nothing is lost,
 // nothing returns, and it ends.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

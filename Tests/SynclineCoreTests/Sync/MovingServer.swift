@@ -1,6 +1,6 @@
 // A table in memory whose rows move while it is read: as simple as possible, so that it is obviously right.
 
-import SynclineTesting
+import LogTesting
 
 @testable import SynclineCore
 

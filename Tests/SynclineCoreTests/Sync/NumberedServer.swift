@@ -1,6 +1,6 @@
 // A table in memory whose changes are numbered: a server with a changes feed, as simple as possible.
 
-import SynclineTesting
+import LogTesting
 
 @testable import SynclineCore
 

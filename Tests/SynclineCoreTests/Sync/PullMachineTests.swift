@@ -1,7 +1,7 @@
 // The pull from a table whose rows move while it is read: nothing is lost once it is quiet, requests are bounded,
 // and the cursor is never after what was seen.
 
-import SynclineTesting
+import LogTesting
 import Testing
 
 @testable import SynclineCore

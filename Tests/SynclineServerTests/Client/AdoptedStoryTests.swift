@@ -142,7 +142,7 @@ private struct AdoptedStory {
                 var configuration = SyncConfiguration()
                 configuration.transport = StraightLine(service, capable: isCapable)
                 configuration.serverProtocol = protocolVersion
-                clients.append(try await SyncDatabase.open(FaultyStorage(), configuration))
+                clients.append(try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration))
             }
         }
         for _ in 0..<(8 + chance.below(20)) {

@@ -37,7 +37,7 @@ private final class FailoverStory {
         for _ in 0..<3 {
             var configuration = SyncConfiguration()
             configuration.transport = line
-            let client = try await SyncDatabase.open(FaultyStorage(), configuration)
+            let client = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
             for table in Self.tables { _ = try await client.pullAll(table) }
             clients.append(client)
         }

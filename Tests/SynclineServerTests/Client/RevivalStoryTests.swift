@@ -94,7 +94,7 @@ private final class RevivalStory {
             configuration.transport = line
             configuration.serverProtocol = protocolVersion
             lines.append(line)
-            stores.append(try await SyncDatabase.open(FaultyStorage(), configuration))
+            stores.append(try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration))
         }
     }
 

@@ -74,7 +74,7 @@ import Testing
     @Test func `filters and indexes see them through checkpoints`() async throws {
         var configuration = SyncConfiguration.test(memory: 1)
         configuration.schema = SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["rank"])])
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, configuration)
         let table = database.table("t")
         for number in 0..<60 {

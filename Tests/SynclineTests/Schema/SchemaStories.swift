@@ -27,8 +27,8 @@ import Testing
         ])
 
     /// A store of the first version with a row, closed.
-    private static func store() async throws -> FaultyStorage {
-        let disk = FaultyStorage()
+    private static func store() async throws -> MemoryStorage {
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, configuration(first))
         try await database.table("t").insert(
             .item("1", ["text": .string("milk"), "open": .bool(true), "old": .integer(1)]))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `a schema that is wrong opens nothing`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let error = await #expect(throws: SyncError.self) {
             try await SyncDatabase.open(disk, Self.configuration(SyncSchema(version: 0)))
         }
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a store without a schema records none`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.table("t").insert(.item("1", ["open": .bool(true)]))
         try await database.close()
@@ -148,7 +148,7 @@ import Testing
     // MARK: Strict mode
 
     @Test func `a strict store answers for its own tables only`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var schema = SyncSchema(version: 1, tables: [TableSchema("t"), TableSchema("list")], isStrict: true)
         let database = try await SyncDatabase.open(disk, Self.configuration(schema))
         try await database.table("t").insert(.item("1", [:]))

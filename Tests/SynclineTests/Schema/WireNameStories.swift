@@ -54,7 +54,9 @@ import Testing
 
     @Test func `after a rename the server's answers keep the list alive`() async throws {
         for server in Self.servers() {
-            let (protocolVersion, disk, network) = (server.serverProtocol, FaultyStorage(), SimulatedNetwork(server))
+            let (protocolVersion, disk, network) = (
+                server.serverProtocol, MemoryStorage(granularity: .sector), SimulatedNetwork(server)
+            )
             let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, protocolVersion, network))
             #expect(try await old.sync(["t"]).reason == nil)
             try await old.table("t").update(.item("1", ["note": "oat milk"]))
@@ -91,7 +93,7 @@ import Testing
         for server in Self.servers() {
             let (protocolVersion, network) = (server.serverProtocol, SimulatedNetwork(server))
             let database = try await SyncDatabase.open(
-                FaultyStorage(), Self.configuration(Self.second, protocolVersion, network))
+                MemoryStorage(granularity: .sector), Self.configuration(Self.second, protocolVersion, network))
             var settings = PullSettings()
             settings.queryID = "m"
             settings.filter = try .init(parsing: "startswith(text, 'm')")
@@ -138,7 +140,7 @@ import Testing
             ])
         var writes = 0
         for device in 0..<2 {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, .datasync3, network))
             #expect(try await old.sync(["t", "old"]).reason == nil)
             try await old.close()
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test func `a table with pending operations is not dropped without permission`() async throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let server = SimulatedServer(.zumo2)
         let network = SimulatedNetwork(server)
         let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, .zumo2, network))

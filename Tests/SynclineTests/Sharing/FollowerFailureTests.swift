@@ -9,7 +9,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct FollowerFailureTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
 
     private func rows(_ database: SyncDatabase) async throws -> [String: Value] {
         var rows: [String: Value] = [:]
@@ -43,7 +43,7 @@ import Testing
         var call = 0
         while wasReached {
             call += 1
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let app = try await SyncDatabase.open(disk, .process("app"))
             for number in 0..<5 { try await app.table("t").insert(.item("row\(number)", ["n": 0])) }
             try await app.checkpoint()
@@ -67,7 +67,7 @@ import Testing
         var kept = 0
         var refused = 0
         for calls in 0..<60 {
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             try await SyncDatabase.open(disk, .process("app")).close()
             let widget = try await SyncDatabase.follow(disk, .process("widget"))
             let isStored = Mutex(false)

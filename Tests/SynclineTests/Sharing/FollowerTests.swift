@@ -10,7 +10,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct FollowerTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
 
     private func app(strict tables: [String]? = nil) async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(disk, .process("app"))

@@ -14,7 +14,7 @@ import Testing
 
 struct SharedWorld {
     private var chance: Chance
-    private var disk = FaultyStorage()
+    private var disk = MemoryStorage(granularity: .sector)
     private var app: (storage: ProcessStorage, database: SyncDatabase)?
     private var widgets: [Widget] = []
     private let ledger = Ledger()

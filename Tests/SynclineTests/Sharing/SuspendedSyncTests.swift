@@ -9,7 +9,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct SuspendedSyncTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
     private let server = SimulatedServer(.zumo2)
 
     private func configuration(_ name: String, _ network: SimulatedNetwork) -> SyncConfiguration {

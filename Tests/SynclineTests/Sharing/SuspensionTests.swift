@@ -10,7 +10,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct SuspensionTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
 
     @Test func `a suspended store can be read, refuses changes, and shows what others wrote when it is resumed`()
         async throws
@@ -120,12 +120,12 @@ import Testing
         let app = try await SyncDatabase.open(disk, .process("app"))
         let error = await #expect(throws: SyncError.self) { _ = try await SyncDatabase.open(disk, .process("again")) }
         #expect(error?.code == .storeLocked)
-        #expect(error?.message == "this process already has simulated disk open")
+        #expect(error?.message == "this process already has memory open")
         try await app.close()
         let lock = try #require(try disk.lock("LOCK"))
         lock.note("process 1, init")
         let other = await #expect(throws: SyncError.self) { _ = try await SyncDatabase.open(disk, .process("again")) }
-        #expect(other?.message == "another writer has simulated disk open (process 1, init)")
+        #expect(other?.message == "another writer has memory open (process 1, init)")
         lock.release()
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct UnseenChangeTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
 
     private func open(_ schema: SyncSchema? = nil) async throws -> SyncDatabase {
         var configuration = SyncConfiguration.process("app")

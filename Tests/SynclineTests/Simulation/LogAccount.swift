@@ -15,7 +15,7 @@ struct LogAccount {
     let history: Set<String>
 
     /// Follows every change through the log: it exists, and leaves the outbox only with an event that explains it.
-    func check(_ disk: FaultyStorage) throws {
+    func check(_ disk: MemoryStorage) throws {
         let projector = try Projector()
         var outbox: [Position: [UInt8]] = [:]
         try EventWalk(disk).forEach { number, event in

@@ -36,7 +36,7 @@ final class SimulatedEnvironment: SyncEnvironment {
 struct SyncClient {
     let number: Int
     let environment: SimulatedEnvironment
-    var disk = FaultyStorage()
+    var disk = MemoryStorage(granularity: .sector)
     var database: SyncDatabase?
     /// The numbers that identify the changes of each acknowledged event.
     var acknowledged: [UInt64: Set<Int64>] = [:]

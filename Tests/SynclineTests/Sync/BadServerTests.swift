@@ -14,7 +14,7 @@ import Testing
     ) async throws -> SyncDatabase {
         var configuration = SyncConfiguration.test()
         configuration.transport = PlayedLine { answer($0) }
-        return try await SyncDatabase.open(FaultyStorage(), configuration)
+        return try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
     }
 
     private static let row = #"{"id":"a","version":"1","updatedAt":"2026-01-01T00:00:00Z"}"#
@@ -153,7 +153,7 @@ import Testing
             request.headers.removeAll { $0.isNamed("ZUMO-API-VERSION") }
             return .success(server.handle(request))
         }
-        let database = try await SyncDatabase.open(FaultyStorage(), configuration)
+        let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
         try await database.table("t").insert(.item("a", ["n": .integer(1)]))
         let report = try await database.push()
         #expect(try await database.table("t").get(id: "a")?.columns["n"] == .integer(1))

@@ -29,7 +29,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
 @Suite struct IDCaseTests {
     private struct Store {
         let server = SimulatedServer(.zumo2)
-        var disk = FaultyStorage()
+        var disk = MemoryStorage(granularity: .sector)
         var database: SyncDatabase
         private let configuration: SyncConfiguration
 

@@ -37,7 +37,7 @@ private struct NarrowStore {
             }
             return .success(response)
         }
-        database = try await SyncDatabase.open(FaultyStorage(), configuration)
+        database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
     }
 
     func put(_ id: String, bytes: Int, at time: String? = nil) {

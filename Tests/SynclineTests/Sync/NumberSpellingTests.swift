@@ -57,7 +57,7 @@ private struct Priced: SyncModel {
 
     private struct Store {
         let server: Server
-        var disk = FaultyStorage()
+        var disk = MemoryStorage(granularity: .sector)
         var database: SyncDatabase
         private let configuration: SyncConfiguration
 

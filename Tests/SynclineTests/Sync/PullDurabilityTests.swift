@@ -10,7 +10,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct PullDurabilityTests {
-    private let disk = FaultyStorage()
+    private let disk = MemoryStorage(granularity: .sector)
     private let server = SimulatedServer(.zumo2)
 
     /// A server with six rows, two in a page, which begins with the last row of the page before; `before` is called
@@ -48,7 +48,7 @@ import Testing
         let disk = disk
         let left = Mutex<[MemoryStorage]>([])
         let database = try await open { _ in
-            left.withLock { $0.append(disk.snapshot()) }
+            left.withLock { $0.append(disk.copy()) }
             return nil
         }
         #expect(try await Self.pull(database).changed == 6)

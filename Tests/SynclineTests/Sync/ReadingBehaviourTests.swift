@@ -125,7 +125,7 @@ private struct WrongClock: SyncEnvironment {
             let row = #"{"id":"\#(id)","version":"1","updatedAt":"\#(time)"}"#
             return .success(.json(200, request.method == "GET" ? #"{"results":[\#(row)],"count":1}"# : row))
         }
-        let database = try await SyncDatabase.open(FaultyStorage(), configuration)
+        let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
         var settings = PullSettings()
         settings.queryID = "q"
         #expect(try await database.pull("t", settings).reason == nil)

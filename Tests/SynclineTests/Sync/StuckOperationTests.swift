@@ -279,7 +279,7 @@ import Testing
             var configuration = SyncConfiguration.test()
             configuration.serverProtocol = .datasync3
             configuration.transport = line
-            let database = try await SyncDatabase.open(FaultyStorage(), configuration)
+            let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
             try await database.table("t").insert(.item("a", ["n": .integer(1)]))
             _ = try await database.push()
             try await database.table("t").update(.item("a", ["n": .integer(2)]))

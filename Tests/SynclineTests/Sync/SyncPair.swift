@@ -28,7 +28,7 @@ extension HTTPResponse {
 struct SyncPair {
     let server: SimulatedServer
     let network: SimulatedNetwork
-    var disk = FaultyStorage()
+    var disk = MemoryStorage(granularity: .sector)
     var database: SyncDatabase
     private var configuration: SyncConfiguration
 

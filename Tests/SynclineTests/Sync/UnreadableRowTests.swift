@@ -42,7 +42,7 @@ private final class OddServer: Sendable {
 
 private struct OddStore {
     let odd: OddServer
-    var disk = FaultyStorage()
+    var disk = MemoryStorage(granularity: .sector)
     var database: SyncDatabase
     private let configuration: SyncConfiguration
 
@@ -152,7 +152,7 @@ private struct OddStore {
             configuration.transport = PlayedLine { request in
                 .success(.json(200, #"{"results":[\#(good),\#(element)],"count":2}"#))
             }
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let database = try await SyncDatabase.open(disk, configuration)
             var settings = PullSettings()
             settings.queryID = "q"
@@ -186,7 +186,7 @@ private struct OddStore {
             let rows = [#"{"id":"a","version":"1","updatedAt":"2026-01-01T00:00:00Z"}"#] + odd.withLock { $0 }
             return .success(.json(200, #"{"results":[\#(rows.joined(separator: ","))],"count":\#(rows.count)}"#))
         }
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         var database = try await SyncDatabase.open(disk, configuration)
         var settings = PullSettings(queryID: queryID, retries: 0)
         func pull() async throws { #expect(try await database.pull("t", settings).reason == nil) }
@@ -302,7 +302,7 @@ private struct OddStore {
             }
             return .success(response)
         }
-        let database = try await SyncDatabase.open(FaultyStorage(), configuration)
+        let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
         try await database.table("t").insert(.item("a", ["text": .string("vast")]))
         try await database.table("t").insert(.item("b", ["text": .string("plain")]))
         let report = try await database.push()
@@ -336,7 +336,7 @@ private struct OddStore {
         let past = try await store.database.history(at: store.database.lastEvent)
         #expect(try past.reader.unreadableRows() == expected)
         try await store.database.close()
-        let fresh = FaultyStorage()
+        let fresh = MemoryStorage(granularity: .sector)
         _ = try #require(try Rescue.run(from: store.disk, to: fresh, now: 0))
         let rescued = try await store.open(fresh)
         #expect(try await rescued.unreadableRows() == expected)

@@ -1,5 +1,5 @@
-// A planned fault of a simulated disk, armed on a `FaultyStorage`. To fail every call in turn, a test arms the plan
-// with 1, 2, 3 … until a run ends without a fault.
+// A planned fault of a disk in memory, armed on a `MemoryStorage`. To fail every call in turn, a test arms the plan with
+// 1, 2, 3 … until a run ends without a fault.
 
 public import SegmentLog
 
@@ -26,6 +26,14 @@ public struct FaultPlan: Hashable, Sendable {
         case pagesMarkedClean
         /// The file's content returns to its last durable state.
         case contentReverted
+
+        var effect: (@Sendable (inout MemoryDisk, Int) -> Void)? {
+            switch self {
+            case .pagesStayDirty: nil
+            case .pagesMarkedClean: { $0.markClean($1) }
+            case .contentReverted: { $0.revert($1) }
+            }
+        }
     }
 
     /// The number of the counted call that fails: 1 is the first after arming.
@@ -64,17 +72,29 @@ public struct FaultPlan: Hashable, Sendable {
             }
         return fits && kinds.contains(kind) && (suffix.map { name.hasSuffix($0) } ?? true)
     }
+
+    /// What the disk does instead of a call on a name.
+    func fault(of kind: CallKind, _ name: String) -> DiskFault {
+        func error(_ error: StorageError.Kind) -> StorageError {
+            StorageError(simulating: error, operation: kind.rawValue, name: name)
+        }
+        switch fault {
+        case .error(let kind): return DiskFault(most: 0, error: error(kind), effect: syncFailure.effect)
+        case .shortRead(let most), .shortWrite(let most): return DiskFault(most: max(1, most))
+        case .partialWrite(let most, let kind): return DiskFault(most: max(0, most), error: error(kind))
+        }
+    }
 }
 
-/// The kinds of calls that a simulated disk counts and can fail.
-public enum CallKind: Int, Hashable, Sendable, CaseIterable {
+/// The kinds of calls that a disk counts and can fail.
+public enum CallKind: String, Hashable, Sendable, CaseIterable {
     /// The kinds of calls.
     case open, size, read, write, sync, syncDirectory, resize, rename, remove, list, lock, createDirectory, stat
 }
 
 /// The number of calls to a disk since it was created, or since the counts were reset.
 public struct CallCounts: Hashable, Sendable {
-    private var calls = [Int](repeating: 0, count: CallKind.allCases.count)
+    private var calls: [CallKind: Int] = [:]
     /// The number of bytes that writes stored.
     public internal(set) var bytesWritten: UInt64 = 0
     /// The number of bytes that reads returned.
@@ -87,12 +107,12 @@ public struct CallCounts: Hashable, Sendable {
 
     /// The number of calls of one kind.
     public internal(set) subscript(kind: CallKind) -> Int {
-        get { calls[kind.rawValue] }
-        set { calls[kind.rawValue] = newValue }
+        get { calls[kind, default: 0] }
+        set { calls[kind] = newValue }
     }
 
     /// The number of file syncs.
     public var syncs: Int { self[.sync] }
     /// The number of all calls.
-    public var total: Int { calls.reduce(0, +) }
+    public var total: Int { calls.values.reduce(0, +) }
 }

@@ -1,13 +1,13 @@
 // What the simulated disk may keep and lose at a crash and at the end of the process: every subset of the pending
 // changes if there are few, and random ones otherwise. The rest of the suite depends on this.
 
+import LogTesting
 import SegmentLog
-import SynclineTesting
 import Testing
 
 @Suite struct `A crash of the simulated disk` {
     @Test func `keeps a synced write in every case`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 2), in: "a")
         try file.put(sectors(3), at: 1024)
         try disk.put([1], in: "other")
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `keeps nothing pending after everything was synced`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.createDirectory("d")
         try disk.putDurably(sectors(1), in: "d/a")
         try disk.putDurably(sectors(1, 2), in: "b")
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `keeps any subset of the sectors of an overwrite`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1, 1), in: "a")
         try file.put(sectors(2, 2, 2))
         #expect(disk.pendingItemCount == 3)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `tears a write at the bounds of sectors and nowhere else`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.put([UInt8](repeating: 2, count: 100), at: 500)
         #expect(disk.pendingItemCount == 2)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `writes whole pages if the disk does`() throws {
-        let disk = FaultyStorage(granularity: .page)
+        let disk = MemoryStorage(granularity: .page)
         let file = try disk.putDurably([UInt8](repeating: 1, count: 9000), in: "a")
         try file.put([UInt8](repeating: 2, count: 600), at: 4000)
         #expect(disk.pendingItemCount == 2)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `may keep a later write of a sector without an earlier one`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1), in: "a")
         try file.put([2], at: 0)
         try file.put([3], at: 1)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `keeps the length of a growing file apart from its content`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1), in: "a")
         try file.put(sectors(2, 3), at: 512)
         #expect(disk.pendingItemCount == 3)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `shows content that was kept before a length that was not by a later length`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably([], in: "a")
         try file.put(sectors(1))
         try file.put(sectors(2), at: 512)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func `never restores what was cut off when the cut was kept`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.resize(to: 100)
         try file.resize(to: 1024)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func `never restores what was written after a cut that was kept`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.put(sectors(2, 2), at: 1024)
         try file.resize(to: 1024)
@@ -130,7 +130,7 @@ import Testing
     @Test func `makes content and length durable with a sync whatever was pending`() throws {
         for seed in 0..<50 as Range<UInt64> {
             var numbers = Chance(seed: seed)
-            let disk = FaultyStorage()
+            let disk = MemoryStorage(granularity: .sector)
             let file = try disk.putDurably(sectors(1, 2, 3), in: "a")
             for _ in 0..<20 {
                 let size = UInt64.random(in: 0..<3000, using: &numbers)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func `may lose a file whose name was not synced although its content was`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.put([1], in: "a").sync(.durable)
         #expect(disk.pendingItemCount == 1)
         #expect(disk.durableContents(of: "a") == nil)
@@ -159,14 +159,14 @@ import Testing
     }
 
     @Test func `may keep the name of a file without its content`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.put([1, 2], in: "a")
         try disk.syncDirectory("")
         #expect(disk.afterEveryCrash { $0.contents(of: "a") } == [[], [0, 0], [1, 2]])
     }
 
     @Test func `replaces a file by a rename as a whole or not at all`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.putDurably([1], in: "a")
         try disk.putDurably([2], in: "a.tmp")
         try disk.rename("a.tmp", to: "a")
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func `may keep a rename of a file whose content is lost`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.putDurably([1], in: "a")
         try disk.put([2], in: "a.tmp")
         try disk.rename("a.tmp", to: "a")
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func `may lose a removal`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.putDurably([1], in: "a")
         try disk.putDurably([2], in: "b")
         try disk.remove("a")
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test func `loses what is in a directory whose own name is lost`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.createDirectory("d")
         try disk.putDurably([1], in: "d/a")
         #expect(disk.pendingItemCount == 1)
@@ -212,14 +212,14 @@ import Testing
     }
 
     @Test func `moves a file between directories as a whole until one of them is synced`() throws {
-        func moved() throws -> FaultyStorage {
-            let disk = FaultyStorage()
+        func moved() throws -> MemoryStorage {
+            let disk = MemoryStorage(granularity: .sector)
             try disk.createDirectory("d")
             try disk.putDurably([1], in: "a")
             try disk.rename("a", to: "d/a")
             return disk
         }
-        func places(_ disk: FaultyStorage) -> [Bool] {
+        func places(_ disk: MemoryStorage) -> [Bool] {
             [disk.contents(of: "a") != nil, disk.contents(of: "d/a") != nil]
         }
         #expect(try moved().afterEveryCrash(places) == [[true, false], [false, true]])
@@ -238,23 +238,23 @@ import Testing
     }
 
     @Test func `leaves a disk with nothing pending that can crash again`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.put(sectors(1, 2), in: "a")
         for crashed in disk.allCrashes() {
             #expect(crashed.pendingItemCount == 0)
-            #expect(crashed.snapshot().contents(of: "a") == crashed.contents(of: "a"))
+            #expect(crashed.copy().contents(of: "a") == crashed.contents(of: "a"))
             let again = crashed.crash { _ in false }
             #expect(again.contents(of: "a") == crashed.contents(of: "a"))
         }
     }
 
     @Test func `reaches every state by chance and no other`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably(sectors(1, 1), in: "a")
         try file.put(sectors(2, 2, 2))
         try disk.put([1], in: "b")
         try disk.rename("b", to: "c")
-        func state(_ disk: FaultyStorage) throws -> [[UInt8]?] {
+        func state(_ disk: MemoryStorage) throws -> [[UInt8]?] {
             [disk.contents(of: "a"), disk.contents(of: "b"), disk.contents(of: "c")]
         }
         let all = try disk.afterEveryCrash(state)
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test func `is the same for the same seed`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         try disk.putDurably(sectors(1), in: "a").put([UInt8](repeating: 7, count: 20_000))
         for seed in 0..<20 as Range<UInt64> {
             var (one, two) = (Chance(seed: seed), Chance(seed: seed))
@@ -274,8 +274,8 @@ import Testing
     }
 
     @Test func `ends the disk and all that is open on it`() throws {
-        for end in [{ $0.crash { _ in true } }, { $0.processKill() }] as [(FaultyStorage) -> FaultyStorage] {
-            let disk = FaultyStorage()
+        for end in [{ $0.crash { _ in true } }, { $0.processKill() }] as [(MemoryStorage) -> MemoryStorage] {
+            let disk = MemoryStorage(granularity: .sector)
             let file = try disk.putDurably([1], in: "a")
             let lock = try #require(try disk.lock("LOCK"))
             try disk.syncDirectory("")
@@ -304,7 +304,7 @@ import Testing
 
 @Suite struct `A killed process` {
     @Test func `leaves what is visible visible and what is pending pending`() throws {
-        let disk = FaultyStorage(capacity: 10_000)
+        let disk = MemoryStorage(granularity: .sector, capacity: 10_000)
         try disk.putDurably(sectors(1), in: "a").put(sectors(2))
         try disk.put([3], in: "b")
         disk.arm(FaultPlan(call: 1, persists: true))
@@ -318,7 +318,7 @@ import Testing
     }
 
     @Test func `forgets files that only it had open`() throws {
-        let disk = FaultyStorage()
+        let disk = MemoryStorage(granularity: .sector)
         let file = try disk.putDurably([1], in: "a")
         try disk.remove("a")
         try disk.syncDirectory("")

@@ -1,32 +1,46 @@
-// The state of a simulated disk, as a value: what is visible, what is durable, and the changes between the two in
-// the order they were made. Copies share everything until one of them changes, so a state after a crash costs only
-// what differs.
+// The files and directories of a disk in memory, as a value: what is visible, and for a disk that a test may crash also
+// what is durable, and the changes between the two in the order they were made. Copies share everything until one of them
+// changes, so a state after a crash costs only what differs.
 //
 // A change is one or more items, and each item may persist without any other: a piece of a file that was written
 // (512 or 4096 bytes, always with the piece's whole new content), a new size of a file, a directory entry created or
 // removed, a whole rename. Sync makes changes durable; a crash keeps any subset of the items.
 
-import SegmentLog
-
-struct SimulatedDisk: Sendable {
-    enum Entry: Hashable, Sendable {
+package struct MemoryDisk: Sendable {
+    package enum Entry: Hashable, Sendable {
         case file(Int)
         case directory(Int)
     }
 
-    struct Inode: Sendable {
-        var visible: [UInt8] = []
-        var durable: [UInt8] = []
-        var handles = 0
-        var isLocked = false
+    package struct Inode: Sendable {
+        package var visible: [UInt8]
+        package var durable: [UInt8]
+        package var handles = 0
+        package var isLocked = false
+
+        package init(visible: [UInt8] = [], durable: [UInt8] = []) {
+            self.visible = visible
+            self.durable = durable
+        }
+
+        /// Sets bytes that are durable at once.
+        mutating func set(_ bytes: [UInt8]) {
+            visible = bytes
+            durable = bytes
+        }
     }
 
-    struct Directory: Sendable {
-        var visible: [String: Entry] = [:]
-        var durable: [String: Entry] = [:]
+    package struct Directory: Sendable {
+        package var visible: [String: Entry]
+        package var durable: [String: Entry]
+
+        package init(visible: [String: Entry] = [:], durable: [String: Entry] = [:]) {
+            self.visible = visible
+            self.durable = durable
+        }
     }
 
-    enum Change: Sendable {
+    package enum Change: Sendable {
         case pieces(inode: Int, start: Int, bytes: [UInt8])
         /// A truncation discards what follows; growth does not.
         case size(inode: Int, size: Int, isCut: Bool)
@@ -34,32 +48,52 @@ struct SimulatedDisk: Sendable {
         case rename(directory: Int, name: String, newDirectory: Int, newName: String, Entry)
     }
 
-    /// The size of one piece in bytes.
-    let piece: Int
-    var inodes: [Inode] = []
+    /// The size of one piece in bytes; nil if nothing is ever lost, so that what is visible is all there is.
+    package let piece: Int?
+    /// The maximum total size of all visible files; nil for no limit.
+    package var capacity: UInt64?
+    package var inodes: [Inode] = []
     /// The first is the root.
-    var directories = [Directory()]
-    var pending: [Change] = []
+    package var directories = [Directory()]
+    package var pending: [Change] = []
+    /// Inodes that nothing leads to.
+    private var free: [Int] = []
 
-    init(piece: Int) {
+    package init(piece: Int?, capacity: UInt64? = nil) {
         self.piece = piece
+        self.capacity = capacity
     }
 
-    /// Returns how many items of a change may persist independently.
-    func items(of change: Change) -> Int {
-        if case .pieces(_, _, let bytes) = change { bytes.count / piece } else { 1 }
+    /// By how many bytes a file may grow.
+    var room: Int {
+        guard let capacity else { return .max }
+        var used = 0
+        for directory in directories {
+            for case .file(let inode) in directory.visible.values { used += inodes[inode].visible.count }
+        }
+        return max(0, Int(clamping: capacity) - used)
     }
 
-    var itemCount: Int { pending.reduce(0) { $0 + items(of: $1) } }
+    /// Returns what is visible, without locks, open files and a limit, as a disk with pieces of another size.
+    package func copied(piece: Int?) -> MemoryDisk {
+        var disk = MemoryDisk(piece: piece)
+        disk.inodes = inodes.map { Inode(visible: $0.visible, durable: piece == nil ? [] : $0.visible) }
+        disk.directories = directories.map {
+            Directory(visible: $0.visible, durable: piece == nil ? [:] : $0.visible)
+        }
+        disk.dropUnreachable()
+        return disk
+    }
 }
 
 // MARK: - Files
 
-extension SimulatedDisk {
+extension MemoryDisk {
     mutating func write(_ bytes: UnsafeRawBufferPointer, to inode: Int, at offset: Int) {
         guard bytes.count > 0 else { return }
         let before = inodes[inode].visible.count
         inodes[inode].visible.write(bytes, at: offset)
+        guard let piece else { return }
         let visible = inodes[inode].visible
         if visible.count > before {
             pending.append(.size(inode: inode, size: visible.count, isCut: false))
@@ -79,10 +113,12 @@ extension SimulatedDisk {
         let before = inodes[inode].visible.count
         guard size != before else { return }
         inodes[inode].visible.resize(to: size)
+        guard piece != nil else { return }
         pending.append(.size(inode: inode, size: size, isCut: size < before))
     }
 
     mutating func sync(_ inode: Int) {
+        guard piece != nil else { return }
         var left: [Change] = []
         for change in pending {
             switch change {
@@ -95,50 +131,18 @@ extension SimulatedDisk {
         }
         pending = left
     }
-
-    /// Forgets that bytes are pending. The size is kept by the file system's journal, not with the bytes.
-    mutating func markClean(_ inode: Int) {
-        pending.removeAll { if case .pieces(inode, _, _) = $0 { true } else { false } }
-    }
-
-    mutating func revert(_ inode: Int) {
-        pending.removeAll { change in
-            switch change {
-            case .pieces(inode, _, _), .size(inode, _, _): true
-            default: false
-            }
-        }
-        inodes[inode].visible = inodes[inode].durable
-    }
-
-    /// Damages bytes wherever the file's content is stored.
-    mutating func damage(_ inode: Int, at offset: Int, count: Int, _ change: (Int, inout UInt8) -> Void) {
-        func damage(_ bytes: inout [UInt8], from start: Int) {
-            for index in max(offset, start)..<max(offset, start, min(offset + count, start + bytes.count)) {
-                change(index - offset, &bytes[index - start])
-            }
-        }
-        damage(&inodes[inode].visible, from: 0)
-        damage(&inodes[inode].durable, from: 0)
-        for (index, item) in pending.enumerated() {
-            if case .pieces(inode, let start, var bytes) = item {
-                damage(&bytes, from: start)
-                pending[index] = .pieces(inode: inode, start: start, bytes: bytes)
-            }
-        }
-    }
 }
 
 // MARK: - Directories
 
-extension SimulatedDisk {
+extension MemoryDisk {
     /// Which names are looked up: the visible ones, or those that survive any crash.
-    enum View {
+    package enum View {
         case visible, durable
     }
 
     /// Why a name is refused.
-    enum Refusal: Error {
+    package enum Refusal: Error {
         case missing, notADirectory, isDirectory, notEmpty
     }
 
@@ -149,16 +153,14 @@ extension SimulatedDisk {
         return (directory, String(name[name.utf8.index(after: slash)...]))
     }
 
-    func find(_ name: String, in view: View = .visible) throws(Refusal) -> Entry? {
+    package func find(_ name: String, in view: View = .visible) throws(Refusal) -> Entry? {
         if name.isEmpty { return .directory(0) }
         let (directory, leaf) = try parent(of: name, in: view)
-        return switch view {
-        case .visible: directories[directory].visible[leaf]
-        case .durable: directories[directory].durable[leaf]
-        }
+        let entries = directories[directory]
+        return view == .visible || piece == nil ? entries.visible[leaf] : entries.durable[leaf]
     }
 
-    func directory(_ name: String, in view: View = .visible) throws(Refusal) -> Int {
+    package func directory(_ name: String, in view: View = .visible) throws(Refusal) -> Int {
         switch try find(name, in: view) {
         case .directory(let directory): return directory
         case .file: throw .notADirectory
@@ -166,7 +168,7 @@ extension SimulatedDisk {
         }
     }
 
-    func file(_ name: String, in view: View = .visible) throws(Refusal) -> Int {
+    package func file(_ name: String, in view: View = .visible) throws(Refusal) -> Int {
         switch try find(name, in: view) {
         case .file(let inode): return inode
         case .directory: throw .isDirectory
@@ -176,8 +178,12 @@ extension SimulatedDisk {
 
     mutating func openFile(_ name: String, create: Bool) throws(Refusal) -> Int {
         if create, try find(name) == nil {
-            inodes.append(Inode())
-            try set(name, .file(inodes.count - 1))
+            let (directory, leaf) = try parent(of: name)
+            if free.isEmpty {
+                free = [inodes.count]
+                inodes.append(Inode())
+            }
+            set(leaf, of: directory, .file(free.removeLast()))
         }
         return try file(name)
     }
@@ -187,25 +193,66 @@ extension SimulatedDisk {
         case .directory: return
         case .file: throw .notADirectory
         case nil:
+            let (directory, leaf) = try parent(of: name)
             directories.append(Directory())
-            try set(name, .directory(directories.count - 1))
+            set(leaf, of: directory, .directory(directories.count - 1))
         }
     }
 
     mutating func remove(_ name: String) throws(Refusal) {
         _ = try file(name)
-        try set(name, nil)
+        let (directory, leaf) = try parent(of: name)
+        set(leaf, of: directory, nil)
     }
 
     mutating func removeDirectory(_ name: String) throws(Refusal) {
         guard directories[try directory(name)].visible.isEmpty else { throw .notEmpty }
-        try set(name, nil)
+        let (directory, leaf) = try parent(of: name)
+        set(leaf, of: directory, nil)
     }
 
-    private mutating func set(_ name: String, _ entry: Entry?) throws(Refusal) {
-        let (directory, leaf) = try parent(of: name)
-        directories[directory].visible[leaf] = entry
-        pending.append(.entry(directory: directory, name: leaf, entry))
+    private mutating func set(_ name: String, of directory: Int, _ entry: Entry?) {
+        directories[directory].visible[name] = entry
+        if piece != nil { pending.append(.entry(directory: directory, name: name, entry)) }
+    }
+
+    /// Sets the bytes of a file, and creates it and its parent directories if they are missing; all of it is durable.
+    mutating func setContents(_ bytes: [UInt8], of name: String) throws(Refusal) {
+        var parents = [0]
+        for slash in name.utf8.indices where name.utf8[slash] == UInt8(ascii: "/") {
+            try createDirectory(String(name[..<slash]))
+            parents.append(try directory(String(name[..<slash])))
+        }
+        let inode = try openFile(name, create: true)
+        guard piece != nil else {
+            inodes[inode].visible = bytes
+            return
+        }
+        inodes[inode].set(bytes)
+        pending.removeAll { change in
+            switch change {
+            case .pieces(inode, _, _), .size(inode, _, _): true
+            default: false
+            }
+        }
+        for parent in parents { syncDirectory(parent) }
+    }
+
+    /// Returns the full names of all files, and of all directories.
+    func names() -> (files: [String], directories: [String]) {
+        var names: (files: [String], directories: [String]) = ([], [])
+        func add(_ directory: Int, _ prefix: String) {
+            for (leaf, entry) in directories[directory].visible {
+                switch entry {
+                case .file: names.files.append(prefix + leaf)
+                case .directory(let child):
+                    names.directories.append(prefix + leaf)
+                    add(child, prefix + leaf + "/")
+                }
+            }
+        }
+        add(0, "")
+        return names
     }
 
     mutating func rename(_ name: String, to newName: String) throws(Refusal) {
@@ -222,6 +269,7 @@ extension SimulatedDisk {
         }
         directories[directory].visible[leaf] = nil
         directories[newDirectory].visible[newLeaf] = entry
+        guard piece != nil else { return }
         pending.append(
             .rename(directory: directory, name: leaf, newDirectory: newDirectory, newName: newLeaf, entry))
     }
@@ -246,7 +294,7 @@ extension SimulatedDisk {
         dropUnreachable()
     }
 
-    private mutating func apply(_ change: Change) {
+    package mutating func apply(_ change: Change) {
         switch change {
         case .entry(let directory, let name, let entry): directories[directory].durable[name] = entry
         case .rename(let directory, let name, let newDirectory, let newName, let entry):
@@ -257,7 +305,7 @@ extension SimulatedDisk {
     }
 
     /// Empties files that no name, no change and no open file leads to.
-    private mutating func dropUnreachable() {
+    package mutating func dropUnreachable() {
         var isReachable = inodes.map { $0.handles > 0 }
         for directory in directories {
             for case .file(let inode) in directory.visible.values { isReachable[inode] = true }
@@ -269,7 +317,8 @@ extension SimulatedDisk {
             default: break
             }
         }
-        for inode in inodes.indices where !isReachable[inode] { inodes[inode] = Inode() }
+        free = inodes.indices.filter { !isReachable[$0] }
+        for inode in free { inodes[inode] = Inode() }
         pending.removeAll { change in
             switch change {
             case .pieces(let inode, _, _), .size(let inode, _, _): !isReachable[inode]
@@ -279,97 +328,9 @@ extension SimulatedDisk {
     }
 }
 
-// MARK: - Crashes
-
-extension SimulatedDisk {
-    /// Returns the state after a crash in which the items persist for which `keep` returns true, counted through all
-    /// changes in order.
-    func afterCrash(keeping keep: (Int) -> Bool) -> SimulatedDisk {
-        var disk = self
-        // While changes are applied, durable content may be longer than its file: a piece can persist before the
-        // growth that makes it part of the file.
-        var sizes = inodes.map { $0.durable.count }
-        var item = 0
-        for change in pending {
-            if case .pieces(let inode, let start, let bytes) = change {
-                for first in stride(from: 0, to: bytes.count, by: piece) {
-                    if keep(item) {
-                        disk.inodes[inode].durable.makeRoom(
-                            for: start + first + piece, atOnce: max(start + bytes.count, inodes[inode].visible.count))
-                        disk.inodes[inode].durable.overwrite(bytes[first..<first + piece], at: start + first)
-                    }
-                    item += 1
-                }
-                continue
-            }
-            if keep(item) {
-                if case .size(let inode, let size, let isCut) = change {
-                    sizes[inode] = size
-                    if isCut, disk.inodes[inode].durable.count > size { disk.inodes[inode].durable.resize(to: size) }
-                } else {
-                    disk.apply(change)
-                }
-            }
-            item += 1
-        }
-        for (inode, size) in sizes.enumerated() where disk.inodes[inode].durable.count != size {
-            disk.inodes[inode].durable.resize(to: size)
-        }
-        return disk.restarted()
-    }
-
-    /// Returns the disk as a restarted machine sees it: what is durable and has a name.
-    private func restarted() -> SimulatedDisk {
-        var disk = SimulatedDisk(piece: piece)
-        var numbers = [Int?](repeating: nil, count: inodes.count)
-        func copy(_ directory: Int, to target: Int) {
-            let entries = directories[directory].durable.mapValues { entry -> Entry in
-                switch entry {
-                case .file(let inode):
-                    if let known = numbers[inode] { return .file(known) }
-                    let content = inodes[inode].durable
-                    numbers[inode] = disk.inodes.count
-                    disk.inodes.append(Inode(visible: content, durable: content))
-                    return .file(disk.inodes.count - 1)
-                case .directory(let child):
-                    disk.directories.append(Directory())
-                    let number = disk.directories.count - 1
-                    copy(child, to: number)
-                    return .directory(number)
-                }
-            }
-            disk.directories[target] = Directory(visible: entries, durable: entries)
-        }
-        copy(0, to: 0)
-        return disk
-    }
-
-    /// Returns the state after the end of the process: everything but locks and open files.
-    func afterKill() -> SimulatedDisk {
-        var disk = self
-        for inode in disk.inodes.indices {
-            disk.inodes[inode].handles = 0
-            disk.inodes[inode].isLocked = false
-        }
-        disk.dropUnreachable()
-        return disk
-    }
-
-    /// Groups the items by the file or directory they change, each with its number of items.
-    var groups: [(group: Int, items: Int)] {
-        pending.map { change in
-            switch change {
-            case .pieces(let inode, _, let bytes): (inode, bytes.count / piece)
-            case .size(let inode, _, _): (inode, 1)
-            case .entry(let directory, _, _), .rename(let directory, _, _, _, _): (inodes.count + directory, 1)
-            }
-        }
-    }
-}
-
 extension [UInt8] {
     /// Overwrites bytes at an offset, within the array's length.
-    fileprivate mutating func overwrite(_ new: ArraySlice<UInt8>, at offset: Int) {
+    package mutating func overwrite(_ new: ArraySlice<UInt8>, at offset: Int) {
         let length = Swift.min(new.count, count - offset)
         guard length > 0 else { return }
         withUnsafeMutableBytes { target in
@@ -379,17 +340,31 @@ extension [UInt8] {
             }
         }
     }
+}
 
-    /// Extends the array with zeros if it is too short, and then at once to all that may be needed soon.
-    fileprivate mutating func makeRoom(for needed: Int, atOnce most: Int) {
-        guard count < needed else { return }
-        // The array is usually shared, so it is copied in any case: once here, to its final length.
-        let known = self
-        let length = Swift.max(needed, most)
-        self = [UInt8](unsafeUninitializedCapacity: length) { target, count in
-            _ = target.initialize(fromContentsOf: known)
-            target[known.count...].initialize(repeating: 0)
-            count = length
+private let zeros = [UInt8](repeating: 0, count: 4096)
+
+extension [UInt8] {
+    /// Puts bytes at an offset, growing the array as needed and filling a gap with zeros.
+    package mutating func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
+        if offset > count { resize(to: offset) }
+        let within = Swift.min(new.count, count - offset)
+        if within > 0 {
+            withUnsafeMutableBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: new.prefix(within)))
+            }
+        }
+        append(contentsOf: new.dropFirst(within))
+    }
+
+    /// Truncates the array, or extends it with zeros.
+    package mutating func resize(to size: Int) {
+        if size < count {
+            removeLast(count - size)
+        } else {
+            // Appended in array slices: `repeatElement` is appended byte by byte.
+            while count < size { append(contentsOf: zeros.prefix(size - count)) }
         }
     }
 }

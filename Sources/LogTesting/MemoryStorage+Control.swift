@@ -1,5 +1,5 @@
-// What a test can do to a simulated disk besides using it: arm failures, damage bytes, read the counts, and inspect
-// what is visible and what is durable. None of it is counted, and all of it still works after the disk ended.
+// What a test can do to a disk in memory besides using it: arm failures, damage bytes, read the counts, and inspect what is
+// durable. None of it is counted, and all of it still works after the disk ended.
 
 public import SegmentLog
 import SynclineGround
@@ -10,22 +10,31 @@ import SynclineGround
     import Glibc
 #endif
 
-extension FaultyStorage {
+extension MemoryStorage {
+    /// Works on what decides over the calls, and begins to count them if nothing did yet.
+    private func withScript<Result>(_ body: (inout FaultScript) -> Result) -> Result {
+        state.withLock { state in
+            var script = state.script as? FaultScript ?? FaultScript()
+            defer { state.script = script }
+            return body(&script)
+        }
+    }
+
     /// Arms a plan in addition to those already armed; it counts calls from now on. If several fire at one call, the
     /// one armed first decides.
     public func arm(_ plan: FaultPlan) {
-        state.withLock { $0.armed.append(Armed(plan: plan)) }
+        withScript { $0.arm(plan) }
     }
 
     /// Disarms all plans.
     public func disarm() {
-        state.withLock { $0.armed = [] }
+        withScript { $0.disarm() }
     }
 
     /// The maximum total size of all visible files; nil for no limit.
     public var capacity: UInt64? {
-        get { state.withLock { $0.capacity } }
-        set { state.withLock { $0.capacity = newValue } }
+        get { state.withLock { $0.disk.capacity } }
+        set { state.withLock { $0.disk.capacity = newValue } }
     }
 
     /// Simulates that the directory was moved or removed, so that its path leads to another one or to none. Open
@@ -34,60 +43,34 @@ extension FaultyStorage {
         state.withLock { $0.isReplaced = true }
     }
 
-    /// The counts of calls so far.
+    /// The counts of calls so far. A disk without a granularity counts only after it was asked for them, or armed.
     public var counts: CallCounts {
-        state.withLock { $0.counts }
+        withScript { $0.counts }
     }
 
     /// Resets the counts.
     public func resetCounts() {
-        state.withLock { $0.counts = CallCounts() }
+        withScript { $0.counts = CallCounts() }
     }
 
     /// Whether calls are recorded in `trace`.
     public var isTracing: Bool {
-        get { state.withLock { $0.isTracing } }
-        set { state.withLock { $0.isTracing = newValue } }
+        get { withScript { $0.isTracing } }
+        set { withScript { $0.isTracing = newValue } }
     }
 
     /// The calls made while tracing, one line each.
     public var trace: [String] {
-        state.withLock { $0.trace }
-    }
-
-    /// Returns the visible bytes of a file, or nil if it does not exist.
-    public func contents(of name: String) -> [UInt8]? {
-        state.withLock { state in
-            guard let inode = try? state.disk.file(name) else { return nil }
-            return state.disk.inodes[inode].visible
-        }
+        withScript { $0.trace }
     }
 
     /// Returns the bytes of a file that certainly survive a crash, or nil if no durable name leads to one.
     public func durableContents(of name: String) -> [UInt8]? {
         state.withLock { state in
             guard let inode = try? state.disk.file(name, in: .durable) else { return nil }
-            return state.disk.inodes[inode].durable
+            let file = state.disk.inodes[inode]
+            return state.disk.piece == nil ? file.visible : file.durable
         }
-    }
-
-    /// Returns a copy in memory of everything visible, for reading without faults, counts or effects on this disk.
-    public func snapshot() -> MemoryStorage {
-        let disk = state.withLock { $0.disk }
-        let tree = MemoryStorage()
-        func copy(_ directory: Int, prefix: String) {
-            for (name, entry) in disk.directories[directory].visible {
-                switch entry {
-                case .file(let inode): tree.setContents(disk.inodes[inode].visible, of: prefix + name)
-                case .directory(let child):
-                    // The parent directory was created just before, so this can't fail.
-                    try? tree.createDirectory(prefix + name)
-                    copy(child, prefix: prefix + name + "/")
-                }
-            }
-        }
-        copy(0, prefix: "")
-        return tree
     }
 
     /// Flips one bit of a file, like a decaying medium.
