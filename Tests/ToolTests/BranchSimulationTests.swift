@@ -152,8 +152,10 @@ private struct BranchWorld {
                 landed[id] = draft[id]
                 continue
             }
-            let changed = row.filter { base[id]?[$0.key] != $0.value }
-            landed[id] = now.merging(changed) { $1 }
+            // A row that the branch deleted and inserted again may lack columns that it had.
+            let known = base[id] ?? [:]
+            let kept = now.filter { row[$0.key] != nil || known[$0.key] == nil }
+            landed[id] = kept.merging(row.filter { known[$0.key] != $0.value }) { $1 }
         }
         let exit = await tool(["branch", "land", "draft"] + (isOver ? ["--over"] : [])).exit
         try #require((exit == .done) == (isOver || !isMoved), "seed \(seed)")
