@@ -129,7 +129,7 @@ package struct StateCheck {
                 projector.store.endCommit()
                 try projector.store.settle(above: 16 << 20)
             } catch {
-                guard error.code == .storeCorrupt else { throw error }
+                guard error.malformedPart != nil else { throw error }
                 finding.mismatches.append(try refusal(of: number, error.message))
                 return false
             }

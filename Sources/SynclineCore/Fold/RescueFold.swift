@@ -85,11 +85,8 @@ package final class RescueFold {
             try afterPart?(projector)
             return true
         } catch {
-            switch error.code {
-            case .storeCorrupt: break
-            case .storeNewer: newer = newer ?? error
-            default: throw error
-            }
+            // Any other error is one of reading the state: the event may be valid.
+            if error.code == .storeNewer { newer = newer ?? error } else if error.malformedPart == nil { throw error }
             try store.takeBack(to: 0)
             projector.state.takeBack(to: mark)
             return false
