@@ -30,25 +30,54 @@ public struct PlannedOperation: Hashable, Sendable {
     public var state: State
     /// Whether the server may have seen it already.
     public var maybeSent: Bool
-    /// Its place in the order of the push.
-    package var position: Position
-    /// The first and the last event whose changes it contains.
-    public var events: ClosedRange<EventNumber>
-    /// The row's key in the state.
-    package var rowKey: [UInt8]
-    /// The spelling of the id, if the key does not have it.
-    var spelling: String?
-    /// The last change that it contains.
-    package var through: Position
     /// Whether it was sent, is in conflict, or parked: it is sent again unchanged, or not at all.
     package var isFrozen = false
     /// Whether its row has another operation in the plan.
     package var isOneOfSeveral = false
     /// Whether an operation before it on the same row awaits a decision.
     var isBlocked = false
-    /// If the operation awaits a decision: the status of the server's answer, and the reason.
-    package var status: Int?
-    package var code: String?
+    /// Its place in the order of the push.
+    package var position: Position
+    /// The event of the first change that it contains.
+    private let first: UInt64
+    /// The last change that it contains.
+    package var through: Position
+    /// The row's key in the state.
+    package var rowKey: [UInt8]
+    private let details: Details?
+
+    /// What few operations have. It is apart from the rest because a plan may have a million operations.
+    private indirect enum Details: Hashable, Sendable {
+        case present(spelling: String?, status: Int?, code: String?)
+    }
+
+    /// - Parameters:
+    ///   - position: Its place in the order of the push.
+    ///   - first: Its first change, if that is another.
+    ///   - spelling: The spelling of the id, if the key does not have it.
+    ///   - status: If it awaits a decision: the status of the server's answer.
+    ///   - code: If it awaits a decision: the reason.
+    package init(
+        _ kind: OperationKind, _ state: State, maybeSent: Bool = false, at position: Position,
+        from first: Position? = nil, through: Position, rowKey: [UInt8], spelling: String? = nil, status: Int? = nil,
+        code: String? = nil
+    ) {
+        (self.kind, self.state, self.maybeSent) = (kind, state, maybeSent)
+        (self.position, self.first, self.through) = (position, (first ?? position).event, through)
+        self.rowKey = rowKey
+        details =
+            spelling == nil && status == nil && code == nil
+            ? nil : .present(spelling: spelling, status: status, code: code)
+    }
+
+    /// The first and the last event whose changes it contains.
+    public var events: ClosedRange<EventNumber> { EventNumber(rawValue: first)...EventNumber(rawValue: through.event) }
+
+    /// If the operation awaits a decision: the status of the server's answer.
+    package var status: Int? { if case .present(_, let status, _)? = details { status } else { nil } }
+
+    /// If the operation awaits a decision: the reason.
+    package var code: String? { if case .present(_, _, let code)? = details { code } else { nil } }
 
     /// Whether a push sends it: it awaits nothing, and neither does one before it on the same row.
     package var isToPush: Bool { state.isSent && !isBlocked }
@@ -56,16 +85,13 @@ public struct PlannedOperation: Hashable, Sendable {
     /// Whether an insert of another row may move it to its last change.
     fileprivate var isMovable: Bool { kind == .update && !isFrozen && through > position }
 
-    fileprivate static func events(_ first: Position, _ last: Position) -> ClosedRange<EventNumber> {
-        EventNumber(rawValue: first.event)...EventNumber(rawValue: last.event)
-    }
-
     /// The row's table and id, both decoded from its key.
     package var address: (table: String, id: String) {
         guard let row = try? RowKey(malformed: rowKey) else {
             preconditionFailure("a plan is made of keys that were read from the state")
         }
-        return (row.table, spelling ?? row.id)
+        if case .present(let spelling?, _, _)? = details { return (row.table, spelling) }
+        return (row.table, row.id)
     }
 }
 
@@ -161,9 +187,8 @@ package struct PushPlan {
             let spelling = spellsIDs ? try reader.entry(key: change.rowKey)?.spelling : nil
             return try body(
                 PlannedOperation(
-                    kind: kind, state: state(change.rowKey), maybeSent: false, position: position,
-                    events: PlannedOperation.events(position, position), rowKey: change.rowKey, spelling: spelling,
-                    through: position), position)
+                    kind, state(change.rowKey), at: position, through: position, rowKey: change.rowKey,
+                    spelling: spelling), position)
         }
     }
 
@@ -178,22 +203,20 @@ package struct PushPlan {
                 case .conflict: .conflict
                 case .parked: .parked
                 }
-            operations.append(
-                PlannedOperation(
-                    kind: frozen.kind, state: state, maybeSent: frozen.maybeSent, position: frozen.position,
-                    events: PlannedOperation.events(min(pending.first, frozen.through), frozen.through), rowKey: key,
-                    spelling: entry.spelling, through: frozen.through, isFrozen: true,
-                    isOneOfSeveral: pending.operation != nil,
-                    status: frozen.httpStatus, code: frozen.code))
+            var sent = PlannedOperation(
+                frozen.kind, state, maybeSent: frozen.maybeSent, at: frozen.position,
+                from: min(pending.first, frozen.through), through: frozen.through, rowKey: key,
+                spelling: entry.spelling, status: frozen.httpStatus, code: frozen.code)
+            (sent.isFrozen, sent.isOneOfSeveral) = (true, pending.operation != nil)
+            operations.append(sent)
         }
         if let operation = pending.operation {
-            operations.append(
-                PlannedOperation(
-                    kind: operation.kind, state: unsent, maybeSent: false, position: operation.first,
-                    events: PlannedOperation.events(operation.first, pending.last), rowKey: key,
-                    spelling: entry.spelling,
-                    through: pending.last, isOneOfSeveral: pending.frozen != nil,
-                    isBlocked: pending.frozen.map { $0.status != .inFlight } ?? false))
+            var next = PlannedOperation(
+                operation.kind, unsent, at: operation.first, through: pending.last, rowKey: key,
+                spelling: entry.spelling)
+            next.isOneOfSeveral = pending.frozen != nil
+            next.isBlocked = pending.frozen.map { $0.status != .inFlight } ?? false
+            operations.append(next)
         }
         return operations
     }

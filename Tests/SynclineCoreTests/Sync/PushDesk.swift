@@ -40,12 +40,10 @@ struct PushDesk {
         isOneOfSeveral: Bool = false, maybeSent: Bool = false
     ) -> PlannedOperation {
         var operation = PlannedOperation(
-            kind: kind, state: state, maybeSent: maybeSent, position: Position(event: event),
-            events: EventNumber(rawValue: event)...EventNumber(rawValue: event),
-            rowKey: RowKey.bytes("t", id, .exact), spelling: nil, through: Position(event: event))
+            kind, state, maybeSent: maybeSent, at: Position(event: event), through: Position(event: event),
+            rowKey: RowKey.bytes("t", id, .exact),
+            code: state == .conflict ? "conflict" : state == .parked ? "rejected" : nil)
         operation.isOneOfSeveral = isOneOfSeveral
-        if state == .conflict { operation.code = "conflict" }
-        if state == .parked { operation.code = "rejected" }
         return operation
     }
 
