@@ -38,6 +38,11 @@ public struct ByteWriter {
     /// A copy of the bytes written.
     @inlinable public var bytes: [UInt8] { withView { [UInt8]($0) } }
 
+    /// The bytes written. They are valid until more are written or removed, while the writer or a copy of it is kept.
+    @inlinable public var inPlace: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: storage.memory, count: storage.count)
+    }
+
     /// Calls `body` with the bytes written, without copying.
     @inlinable @inline(__always)
     public func withView<Result, Failure: Error>(

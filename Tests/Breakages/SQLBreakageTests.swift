@@ -31,6 +31,9 @@ import Testing
                     column: column, value: value)
             }
         },
+        Check(name: "choices of an index") {
+            try await IndexChoiceTests().`the library and SQL choose the same index`()
+        },
         Check(name: "an older state") {
             try await FollowingTests().`an older state does not revert a mirror`()
         },

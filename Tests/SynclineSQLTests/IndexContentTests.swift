@@ -59,7 +59,7 @@ import Testing
             let intervals = range.intervals(.unknown)
             let cursor = try IndexCursor(
                 reader, table: "t", index, index.ranges("t", [intervals]), isBackward: isBackward)
-            let finder = try RowFinder(reader, table: "t")
+            let finder = try RowLookup(reader, table: "t")
             var found: [Value] = []
             while let id = cursor.id {
                 found.append(try finder.row(formAndID: id)?.value(ofColumn: "a") ?? .null)

@@ -17,13 +17,15 @@ import Testing
     private func less(_ column: Int) -> PlanRequest.Condition { .init(column: column, comparison: .less) }
 
     private func part(
-        _ equal: Int, _ ends: ScanPlan.Ends = .none, isOrdered: Bool = false, isBackward: Bool = false,
-        isCovering: Bool = false
+        _ equal: Int, _ ends: IndexChoice.Ends = .none, isOrdered: Bool = false, isBackward: Bool = false,
+        isCovering: Bool = false, hasLimit: Bool = false, hasOthers: Bool = false
     ) -> ScanPlan.Access {
-        .index(
-            IndexPart(
-                index: 0, columns: [1, 2, 3], equal: equal, ends: ends, isOrdered: isOrdered, isBackward: isBackward,
-                isCovering: isCovering))
+        var choice = IndexChoice()
+        for _ in 0..<equal { _ = choice.add(.value) }
+        if ends != .none { _ = choice.add(.range(ends)) }
+        choice.isCovering = isCovering
+        if isOrdered { choice.setOrder(isBackward: isBackward, hasLimit: hasLimit, hasOthers: hasOthers) }
+        return .index(IndexPart(index: 0, columns: [1, 2, 3], choice: choice))
     }
 
     @Test func `the first columns equal a value, and the next one is in a range`() {
@@ -113,15 +115,21 @@ import Testing
 
     @Test func `without a value, an order is read from an index for the first rows only`() {
         var request = PlanRequest(conditions: [nil], order: [.init(column: 1, isDescending: true)], hasLimit: true)
-        #expect(facts().plan(request).access == part(0, isOrdered: true, isBackward: true))
+        #expect(facts().plan(request).access == part(0, isOrdered: true, isBackward: true, hasLimit: true))
         request.conditions = [less(1), nil]
-        #expect(facts().plan(request).access == part(0, .upper, isOrdered: true, isBackward: true))
-        // Only few of the rows may satisfy another condition.
+        #expect(facts().plan(request).access == part(0, .upper, isOrdered: true, isBackward: true, hasLimit: true))
+        let cost = facts().plan(request).cost
+        // Few of the rows may satisfy another condition. The order is still cheaper than to sort all rows.
         request.conditions.append(less(3))
-        #expect(facts().plan(request).access == part(0, .upper))
+        #expect(
+            facts().plan(request).access
+                == part(0, .upper, isOrdered: true, isBackward: true, hasLimit: true, hasOthers: true))
+        #expect(facts().plan(request).cost > cost)
         request.conditions = []
         request.hasOthers = true
-        #expect(facts().plan(request).access == .all)
+        #expect(
+            facts().plan(request).access
+                == part(0, isOrdered: true, isBackward: true, hasLimit: true, hasOthers: true))
         request.hasOthers = false
         request.hasLimit = false
         #expect(facts().plan(request).access == .all)

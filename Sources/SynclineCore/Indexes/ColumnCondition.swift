@@ -52,6 +52,9 @@ struct ColumnCondition {
         }
     }
 
+    /// Whether the column equals a value, or one of a list.
+    var isEquality: Bool { choices != nil }
+
     /// Appends the place that it leaves to a key; returns false if that is not a single one without other values.
     func appendPlace(_ index: TableIndex, to key: inout [UInt8]) -> Bool {
         guard case .compare(.equal, let value) = test else { return false }

@@ -25,6 +25,8 @@ package struct IndexChoice: Hashable, Sendable {
     package private(set) var ends = Ends.none
     /// Whether its entries have all that is read, so that no rows are looked up.
     package var isCovering = false
+    /// Whether another column must equal a value or one of a list, so that few of its rows are wanted.
+    package var isFiltered = false
     /// Whether its entries are read in the wanted order.
     package private(set) var isOrdered = false
     /// Whether they are read from the last one on.
@@ -52,6 +54,9 @@ package struct IndexChoice: Hashable, Sendable {
         return true
     }
 
+    /// Whether it is better than the whole table in any way.
+    package var isOfUse: Bool { isNarrowed || isCovering || isOrdered }
+
     /// Whether the conditions leave a part of it.
     package var isNarrowed: Bool { equal > 0 || ends != .none }
 
@@ -67,13 +72,18 @@ package struct IndexChoice: Hashable, Sendable {
         skips = hasOthers && equal == 0
     }
 
+    /// Takes back that its entries have the wanted order.
+    package mutating func dropOrder() {
+        (isOrdered, isBackward, readsFirst, skips) = (false, false, false, false)
+    }
+
     // MARK: The price
 
     /// The number of rows that are expected of a table. How often a value occurs is not known: in a large table more
     /// often than in a small one.
     package func rows(of size: Double) -> Double {
-        if readsFirst, !skips { return min(allRows(of: size), 25) }
-        return allRows(of: size)
+        let rows = IndexChoice.rows(of: allRows(of: size), isFiltered: isFiltered)
+        return readsFirst && !skips ? min(rows, 25) : rows
     }
 
     private func allRows(of size: Double) -> Double {
@@ -91,14 +101,20 @@ package struct IndexChoice: Hashable, Sendable {
         return min(all, skips ? size * 0.9 : 50)
     }
 
-    /// The price among the uses of the indexes of a table, with what it takes to sort the rows otherwise.
-    package var price: Double {
-        cost(of: IndexChoice.size) + (isOrdered ? 0 : rows(of: IndexChoice.size) / 2)
+    /// The price among the ways to find the rows of a table.
+    /// - Parameter sorts: Whether the rows are sorted unless they come in order.
+    package func price(sorts: Bool) -> Double {
+        cost(of: IndexChoice.size) + (sorts && !isOrdered ? rows(of: IndexChoice.size) / 2 : 0)
     }
 
-    /// The price of reading the whole table instead.
-    /// - Parameter isOrdered: Whether the wanted order is that of the ids, or there is none.
-    package static func tablePrice(isOrdered: Bool) -> Double { isOrdered ? size : size * 1.5 }
+    /// The price of reading the whole table.
+    package static func tablePrice(sorts: Bool, isFiltered: Bool) -> Double {
+        size + (sorts ? rows(of: size, isFiltered: isFiltered) / 2 : 0)
+    }
+
+    /// The rows that are expected of those that are read.
+    /// - Parameter isFiltered: Whether another column must equal a value, or one of a list.
+    package static func rows(of size: Double, isFiltered: Bool) -> Double { isFiltered ? size / 8 : size }
 
     /// The choice must not depend on what only SQL knows, the number of rows.
     private static let size = 100_000.0

@@ -18,6 +18,21 @@ package struct IndexRange: Hashable, Sendable {
     }
 }
 
+extension IndexRange {
+    /// All keys of some ranges, in order and apart from each other.
+    package static func joined(_ ranges: [IndexRange]) -> [IndexRange] {
+        var joined: [IndexRange] = []
+        for range in ranges.sorted(by: { IndexInterval.isBefore($0.start, $1.start) }) {
+            guard let last = joined.last, !IndexInterval.isBefore(last.end, range.start) else {
+                joined.append(range)
+                continue
+            }
+            if IndexInterval.isBefore(last.end, range.end) { joined[joined.count - 1].end = range.end }
+        }
+        return joined
+    }
+}
+
 extension TableIndex {
     /// The parts, in order and apart from each other, where each of the first columns is in one of its intervals. A
     /// column after one that is in an interval of several places is not looked at there.

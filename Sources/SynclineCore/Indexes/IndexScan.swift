@@ -21,8 +21,10 @@ final class IndexScan {
     @exclusivity(unchecked) private(set) var pinnedPrefix: [UInt8]
     /// Whether the filter says no more than that rows are in it.
     private(set) var isExact = true
-    /// How much the filter narrows it: more with each column, and more by a value than by a range. 0 is the whole index.
-    private(set) var rank = 0
+    /// Whether there are conditions that do not narrow it.
+    private(set) var hasOthers = false
+    /// How it is used.
+    var choice = IndexChoice()
 
     init(_ index: TableIndex, _ table: String, _ conditions: FilterConditions) {
         self.index = index
@@ -31,24 +33,28 @@ final class IndexScan {
         // Nil while there is only the one that is pinned.
         var prefixes: [[UInt8]]?
         var used = 0
+        /// Whether conditions on the next column count.
+        var counts = true
         for column in index.distinctColumns {
             if prefixes == nil, conditions.appendPlace(of: column, in: index, to: &pinnedPrefix) {
                 used += 1
-                countPin()
+                pins += 1
+                counts = choice.add(.value)
                 continue
             }
             guard let intervals = conditions.intervals(of: column, in: index, &used) else { break }
             for interval in intervals where !interval.isExact { isExact = false }
+            if counts { counts = choice.add(IndexChoice.Condition(intervals)) }
             if pin(intervals, &prefixes) { continue }
-            rank += intervals.contains { $0.low.count > 1 && $0.high.count > 1 } ? 2 : 1
             several = (prefixes ?? [pinnedPrefix]).flatMap { prefix in
                 intervals.map { IndexRange(start: prefix + $0.low, end: prefix + $0.high) }
             }
-            isExact = isExact && used == conditions.count
-            return
+            prefixes = nil
+            break
         }
-        several = prefixes?.map { IndexRange(prefix: $0) }
-        isExact = isExact && used == conditions.count
+        if let prefixes { several = prefixes.map { IndexRange(prefix: $0) } }
+        hasOthers = used < conditions.count
+        isExact = isExact && !hasOthers
     }
 
     /// More are not worth their time.
@@ -60,18 +66,12 @@ final class IndexScan {
         else { return false }
         if prefixes == nil, intervals.count == 1 {
             pinnedPrefix += intervals[0].low
-            countPin()
+            pins += 1
         } else {
-            rank += 4
             prefixes = (prefixes ?? [pinnedPrefix]).flatMap { prefix in intervals.map { prefix + $0.low } }
             isInOrder = prefixes?.isEmpty ?? true
         }
         return true
-    }
-
-    private func countPin() {
-        rank += 4
-        pins += 1
     }
 
     /// The id of a row, in the form that keys have, at the end of an entry's key.
@@ -112,6 +112,19 @@ final class IndexScan {
     }
 }
 
+extension IndexChoice.Condition {
+    /// What the intervals of a column say of it.
+    fileprivate init(_ intervals: [IndexInterval]) {
+        guard !intervals.allSatisfy(\.isPoint) else {
+            self = intervals.count < 2 ? .value : .list
+            return
+        }
+        // An open end is that of a kind of values.
+        let hasBoth = intervals.contains { $0.low.count > 1 && $0.high.count > 1 }
+        self = .range(hasBoth ? .both : intervals.contains { $0.low.count > 1 } ? .lower : .upper)
+    }
+}
+
 /// What a filter says about single columns.
 struct FilterConditions {
     /// Conditions on one column each that every match satisfies.
@@ -134,6 +147,13 @@ struct FilterConditions {
 
     /// Returns whether one of them is about a column.
     func contain(_ column: String) -> Bool { columns.contains { $0.column.hasSameBytes(as: column) } }
+
+    /// Returns whether one of them is that a column which is none of these equals a value, or one of a list.
+    func containEquality(outside names: ArraySlice<String> = []) -> Bool {
+        columns.contains { condition in
+            condition.isEquality && !names.contains { $0.hasSameBytes(as: condition.column) }
+        }
+    }
 
     /// Appends the place that the conditions on a column leave to a key; returns false if there is not exactly one
     /// condition, or if it does not leave a single place.

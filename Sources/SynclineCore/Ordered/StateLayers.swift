@@ -79,6 +79,9 @@ package struct StateValue {
         self.owner = owner
     }
 
+    /// The bytes. They are valid while this value, or a copy of it, is kept.
+    var inPlace: UnsafeRawBufferPointer { bytes }
+
     /// Calls `body` with the bytes. They are valid only during the call, because this value may be their only owner.
     @inline(__always)
     package func withBytes<Result, Failure: Error>(

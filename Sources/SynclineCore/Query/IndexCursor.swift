@@ -108,8 +108,8 @@ extension StateReader {
     /// The keys of the rows whose entries are in some parts of an index, sorted; nil if reading the whole table is faster.
     package func rowKeys(
         _ table: String, _ index: TableIndex, _ ranges: [IndexRange]
-    ) throws(SyncError) -> [[UInt8]]? {
-        var keys = RowKeys(prefix: RowKey.prefix(table))
+    ) throws(SyncError) -> RowKeys? {
+        var keys = RowKeys(table: table)
         let cursor = try IndexCursor(self, table: table, index, ranges)
         var left = lookupBudget
         while let id = cursor.id {
@@ -119,21 +119,21 @@ extension StateReader {
             try cursor.advance()
         }
         keys.sort()
-        return keys.all
+        return keys
     }
 
     /// The number of entries of an index that may be read if their rows are then looked up one by one.
     var lookupBudget: Int { max(4096, snapshot.layers.runEntries / 16) }
 
-    /// Whether the ids of a table have one form in keys, so that keys sort as the ids do.
-    package func hasOneIDForm(_ table: String) throws(SyncError) -> Bool {
-        var count = 0
+    /// The forms that the ids of a table have in keys. Only within one, keys sort as the ids do.
+    package func idForms(of table: String) throws(SyncError) -> [UInt8] {
+        var forms: [UInt8] = []
         for form in RowKey.forms {
             try snapshot.forEach(prefix: RowKey.prefix(table) + [form]) { _, _ in
-                count += 1
+                forms.append(form)
                 return false
             }
         }
-        return count < 2
+        return forms
     }
 }

@@ -13,7 +13,7 @@ package final class IndexEntries {
     private let prefix: [UInt8]
     private let end: [UInt8]
     private let visitor: RowVisitor
-    private let finder: RowFinder
+    private let lookup: RowLookup
     // Unchecked: one thread uses the entries, and nothing here is called from within itself.
     @exclusivity(unchecked) private var cursor: StateCursor
     /// The current entry; nil at the end. It is valid until the next one.
@@ -34,9 +34,7 @@ package final class IndexEntries {
     /// The rows whose strings begin with the same bytes and were cut off.
     private struct Group {
         let prefix: [UInt8]
-        /// The keys of the next rows, in the order of the whole strings.
-        var keys: ArraySlice<[UInt8]> = []
-        /// The position of the last of them, if there may be more rows.
+        /// The position of the last of the rows that are looked up, if there may be more.
         var last: [UInt8]?
         /// Whether there are no more.
         var isRead = false
@@ -64,7 +62,7 @@ package final class IndexEntries {
         prefix = found.prefix(table)
         end = prefix + [IndexInterval.highest]
         visitor = RowVisitor(reader, table)
-        finder = try RowFinder(reader, table: table)
+        lookup = try RowLookup(reader, table: table)
         cursor = try prefix.withBytes { prefix throws(SyncError) in try reader.snapshot.cursor(from: prefix) }
         try show()
     }
@@ -137,8 +135,7 @@ package final class IndexEntries {
     private func advanceInGroup() throws(SyncError) {
         guard var group else { return }
         while true {
-            while let key = group.keys.popFirst() {
-                guard let found = try finder.row(key: key) else { continue }
+            if let found = try lookup.nextRow() {
                 (self.group, current) = (group, Entry(row: found, isWhole: true))
                 return
             }
@@ -171,11 +168,12 @@ package final class IndexEntries {
             }
             return true
         }
-        var keys: [[UInt8]] = []
-        try first.forEach(skipping: 0) { key, _ in keys.append([UInt8](key)) }
-        group.keys = keys[...]
+        var keys = RowKeys(prefix: rowPrefix)
+        try first.forEach(skipping: 0) { key, _ in keys.append(key: [UInt8](key)) }
+        // In the order of the whole strings.
+        lookup.begin(keys, areKnown: true)
         group.last = first.end()
         group.isRead = group.last == nil
-        return !keys.isEmpty
+        return keys.count > 0
     }
 }

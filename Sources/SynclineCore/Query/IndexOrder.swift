@@ -3,7 +3,7 @@
 import SynclineGround
 
 struct IndexOrder {
-    /// How many sort keys the index decides, and in which direction.
+    /// How many sort keys the index decides, and in which direction. If it is sorted by ids only, these are none.
     let matched: Int
     let isBackward: Bool
     /// How many columns of the index have one value each.
@@ -13,7 +13,10 @@ struct IndexOrder {
     let after: RowQuery.Place?
 
     /// Nil if the index does not help with the order.
-    init?(_ query: RowQuery, _ scan: IndexScan) {
+    /// - Parameter hasIDOrder: Whether ids sort as their rows' keys do.
+    init?(
+        _ query: RowQuery, _ scan: IndexScan, hasIDOrder: () throws(SyncError) -> Bool
+    ) throws(SyncError) {
         guard scan.isInOrder else { return nil }
         var keys: [RowQuery.Key] = []
         var values: [Value] = []
@@ -29,19 +32,34 @@ struct IndexOrder {
             if let after = query.after, after.values.indices.contains(place) { values.append(after.values[place]) }
         }
         let columns = scan.index.columns.dropFirst(scan.pins)
-        guard let first = keys.first else { return nil }
-        matched =
-            zip(keys, columns).prefix { $0.column.hasSameBytes(as: $1) && $0.isDescending == first.isDescending }.count
-        guard matched > 0 else { return nil }
-        isBackward = first.isDescending
+        if let first = keys.first {
+            matched =
+                zip(keys, columns).prefix { $0.column.hasSameBytes(as: $1) && $0.isDescending == first.isDescending }
+                .count
+            guard matched > 0 else { return nil }
+            isBackward = first.isDescending
+        } else {
+            guard scan.isPinned, try hasIDOrder() else { return nil }
+            (matched, isBackward) = (0, false)
+        }
         pins = scan.pins
         self.keys = keys
         after = query.after.map { RowQuery.Place(values: values, id: $0.id) }
     }
 
+    /// Whether the index decides all of the sort keys.
+    var isWhole: Bool { matched == keys.count }
+
+    /// Whether the rows are sorted by their ids, so that the first entries are those of the first rows.
+    var isByID: Bool { keys.isEmpty }
+
     /// The place in the index to continue at: what is known of it.
-    func places(_ index: TableIndex) -> [UInt8]? {
+    /// - Parameter id: The form that an id has in keys.
+    func places(
+        _ index: TableIndex, _ id: (String) throws(SyncError) -> [UInt8]
+    ) throws(SyncError) -> [UInt8]? {
         guard let after else { return nil }
+        if isByID { return try id(after.id) }
         var all: [UInt8] = []
         for (value, type) in zip(after.values.prefix(matched), index.types.dropFirst(pins)) {
             let place = IndexPlace(value, as: type)
@@ -53,7 +71,7 @@ struct IndexOrder {
     }
 
     /// What an entry's key says of its row's position.
-    var known: KnownKeys { KnownKeys(columns: matched, areAll: matched == keys.count, isBackward: isBackward) }
+    var known: KnownKeys { KnownKeys(columns: matched, areAll: isWhole, isBackward: isBackward) }
 }
 
 /// The sort keys of a row that are known from an entry of an index.

@@ -13,6 +13,7 @@ final class QueryRun {
     @exclusivity(unchecked) var plan = QueryPlan()
     @exclusivity(unchecked) var matches = 0
     @exclusivity(unchecked) private var compiled: FilterProgram?
+    @exclusivity(unchecked) private var knownForms: [UInt8]?
 
     init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
@@ -38,13 +39,27 @@ final class QueryRun {
     func rows() throws(SyncError) -> QueryResult {
         if query.top == 0 { return QueryResult(rows: [], count: query.countsAll ? try count() : nil) }
         if let ids = try ids() { return try rows(ids) }
-        if let result = try isWindow ? firstRows() : rows(narrowestScan()) { return result }
+        if let result = try indexedRows() { return result }
         plan = QueryPlan(givenUp: plan.givenUp)
         var found = collector(comeByKey: true)
         // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
         let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
         try forEachInTable { row throws(SyncError) in try found.offer(row) || !isByKey }
         return try result(&found)
+    }
+
+    /// The rows found by the cheapest index; nil if reading the table is cheaper.
+    private func indexedRows() throws(SyncError) -> QueryResult? {
+        if !isWindow, let scan = try onlyScan() { return try rows(scan) }
+        // One that is given up costs as much as it may, so a third one is not tried.
+        for (scan, order) in try uses().prefix(isWindow ? 2 : 1) {
+            if let order {
+                if let result = try walk(scan, order) { return result }
+            } else if let result = try rows(scan) {
+                return result
+            }
+        }
+        return nil
     }
 
     /// Whether only the first rows of an order are wanted, and no number of all.
@@ -57,10 +72,9 @@ final class QueryRun {
         return try result(&found)
     }
 
-    /// Reads all entries of a scan that can match; nil if there are too many, or no scan.
-    private func rows(_ scan: IndexScan?) throws(SyncError) -> QueryResult? {
-        guard let scan else { return nil }
-        let isCovering = covers(scan)
+    /// Reads all entries of a scan that can match; nil if there are too many.
+    private func rows(_ scan: IndexScan) throws(SyncError) -> QueryResult? {
+        let isCovering = scan.choice.isCovering
         plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
         var found = collector(comeByKey: !isCovering || scan.isPinned)
         let isDone = try forEachMatch(scan, isCovering) { row throws(SyncError) in _ = try found.offer(row) }
@@ -68,26 +82,17 @@ final class QueryRun {
         return isDone ? try result(&found, isCovering: isCovering) : nil
     }
 
-    /// Finds the first rows by an index: by the one that narrows the filter most, or by one in the order of the query,
-    /// whose entries are read until there are enough. Nil if there is none, or if they have too many entries.
-    private func firstRows() throws(SyncError) -> QueryResult? {
-        let scans = try scans()
-        let best = scans.first { $0.rank > 0 }
-        let walks = scans.compactMap { scan in IndexOrder(query, scan).map { (scan: scan, order: $0) } }
-        // Of two that the filter narrows as much, the one that decides more of the order.
-        let last = walks.max { ($0.scan.rank, $0.order.matched) < ($1.scan.rank, $1.order.matched) }
-        guard let (scan, order) = last else { return try rows(best) }
-        let walksFirst = scan.rank >= best?.rank ?? 0
-        if let result = try walksFirst ? walk(scan, order) : rows(best) { return result }
-        return try walksFirst ? rows(best) : walk(scan, order)
-    }
-
+    /// Reads entries in the order of the query until there are enough rows; nil if there are too many.
     private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(SyncError) -> QueryResult? {
-        let isCovering = covers(scan)
+        let isCovering = scan.choice.isCovering
         plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
         var found = ResultRows(query, reader.shapes, types, keys: order.keys, after: order.after, comeByKey: false)
-        let ranges =
-            order.places(scan.index).map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
+        let edge = try order.places(scan.index) { id throws(SyncError) in
+            // Ids that sort as keys do are compared exactly. Another one may be of another form.
+            let id = RowKey.bytes(query.table, id, .exact)[visitor.prefix.count...]
+            return try idForms.contains(id[id.startIndex]) ? Array(id) : []
+        }
+        let ranges = edge.map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
         let unpinned = scan.index.columns.count - scan.pins
         let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
         var known = ByteWriter(capacity: 128)
@@ -105,7 +110,7 @@ final class QueryRun {
                 throw .malformed("an index")
             }
             // From here on, every row comes after all that are wanted.
-            if let bound = found.bound, known.isAfter(beginningOf: bound) { return false }
+            if let bound = found.bound, order.isByID || known.isAfter(beginningOf: bound) { return false }
             isTooMuch = plan.entriesRead > limit
             if isTooMuch { return false }
             if isCovering {
@@ -156,7 +161,7 @@ final class QueryRun {
     // MARK: Counting
 
     func count() throws(SyncError) -> Int {
-        if let exact = try narrowestScan(where: \.isExact) {
+        if let exact = try scans(covering: []).first(where: { $0.choice.isNarrowed && $0.isExact }) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             for range in exact.ranges {
                 plan.entriesRead += try reader.snapshot.count(from: range.start, before: range.end)
@@ -177,11 +182,9 @@ final class QueryRun {
             plan.access = .ids
             return try forEach(ids, body)
         }
-        let scan = try scans().first { $0.rank > 0 || covers($0.index, columns) }
-        if let scan {
-            let isCovering = covers(scan.index, columns)
-            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: isCovering)
-            if try forEachMatch(scan, isCovering, body) { return }
+        if let scan = try scans(covering: columns).first {
+            plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: scan.choice.isCovering)
+            if try forEachMatch(scan, scan.choice.isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
         }
         try forEachInTable { row throws(SyncError) in
@@ -192,22 +195,81 @@ final class QueryRun {
 
     // MARK: Ways
 
-    /// What the filter leaves of indexes, the narrowest first.
-    private func scans() throws(SyncError) -> [IndexScan] {
-        var scans: [IndexScan] = []
-        for index in try indexes() { scans.append(IndexScan(index, query.table, conditions)) }
-        if scans.count > 1 { scans.sort { $0.rank > $1.rank } }
-        return scans
+    /// The forms that ids of the table have in keys.
+    private var idForms: [UInt8] {
+        get throws(SyncError) {
+            if let knownForms { return knownForms }
+            let forms = try reader.idForms(of: query.table)
+            knownForms = forms
+            return forms
+        }
     }
 
-    /// The one of those scans that the filter narrows most; nil if it narrows none.
-    private func narrowestScan(where suits: (IndexScan) -> Bool = { _ in true }) throws(SyncError) -> IndexScan? {
-        var best: IndexScan?
-        for index in try indexes() where conditions.contain(index.columns[0]) {
-            let scan = IndexScan(index, query.table, conditions)
-            if scan.rank > best?.rank ?? 0, suits(scan) { best = scan }
+    private typealias Use = (scan: IndexScan, order: IndexOrder?)
+
+    /// Returns whether an index can be of use for the rows.
+    private func isCandidate(_ index: TableIndex) -> Bool {
+        conditions.contain(index.columns[0]) || !index.including.isEmpty
+            || query.order.first?.column.hasSameBytes(as: index.columns[0]) == true
+    }
+
+    /// The use of the only index of use, which conditions narrow: then there is no choice.
+    private func onlyScan() throws(SyncError) -> IndexScan? {
+        var only: TableIndex?
+        for index in try indexes() where isCandidate(index) {
+            if only != nil { return nil }
+            only = index
         }
-        return best
+        guard let only else { return nil }
+        let scan = IndexScan(only, query.table, conditions)
+        guard scan.choice.isNarrowed else { return nil }
+        scan.choice.isCovering = covers(scan)
+        return scan
+    }
+
+    /// The indexes that are cheaper than reading the table and sorting its rows, the cheapest first.
+    private func uses() throws(SyncError) -> [Use] {
+        let key = query.order.first?.column
+        var uses: [Use] = []
+        for index in try indexes() where isCandidate(index) {
+            let scan = IndexScan(index, query.table, conditions)
+            scan.choice.isCovering = covers(scan)
+            scan.choice.isFiltered = conditions.containEquality(outside: index.columns.prefix(scan.choice.equal))
+            let order = try IndexOrder(query, scan) { () throws(SyncError) in
+                reader.spellsIDs ? false : try idForms.count < 2
+            }
+            // The first keys of an order are of use only until there are enough rows.
+            if let order, isWindow || order.isWhole {
+                scan.choice.setOrder(
+                    isBackward: order.isBackward, hasLimit: isWindow, hasOthers: scan.hasOthers)
+            }
+            if scan.choice.isOfUse { uses.append((scan, scan.choice.readsFirst ? order : nil)) }
+        }
+        let limit = IndexChoice.tablePrice(sorts: key != nil, isFiltered: conditions.containEquality())
+        uses.removeAll { $0.scan.choice.price(sorts: true) >= limit }
+        // Of two that cost the same, the one that decides more of the order.
+        if uses.count > 1 {
+            uses.sort { one, other in
+                let (price, otherPrice) = (one.scan.choice.price(sorts: true), other.scan.choice.price(sorts: true))
+                if price != otherPrice { return price < otherPrice }
+                return one.order?.matched ?? 0 > other.order?.matched ?? 0
+            }
+        }
+        return uses
+    }
+
+    /// The indexes that are cheaper than reading the table for all matches, the cheapest first.
+    /// - Parameter columns: The columns that are read besides those of the filter.
+    private func scans(covering columns: [String]) throws(SyncError) -> [IndexScan] {
+        var scans: [IndexScan] = []
+        for index in try indexes() {
+            guard conditions.contain(index.columns[0]) || !index.including.isEmpty else { continue }
+            let scan = IndexScan(index, query.table, conditions)
+            scan.choice.isCovering = covers(index, columns)
+            if scan.choice.isOfUse { scans.append(scan) }
+        }
+        if scans.count > 1 { scans.sort { $0.choice.price(sorts: false) < $1.choice.price(sorts: false) } }
+        return scans
     }
 
     /// An id is not a column of a row, so an index on one says nothing.

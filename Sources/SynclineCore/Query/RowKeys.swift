@@ -2,7 +2,7 @@
 
 import SynclineGround
 
-struct RowKeys {
+package struct RowKeys {
     private struct Item {
         /// The first bytes of the id, which decide most comparisons.
         let head: UInt64
@@ -30,30 +30,43 @@ struct RowKeys {
         memory.append(id)
     }
 
+    /// No keys of rows of a table.
+    package init(table: String) {
+        self.init(prefix: RowKey.prefix(table))
+    }
+
     /// Adds a key.
-    mutating func append(key: [UInt8]) {
+    package mutating func append(key: [UInt8]) {
         key.withBytes { append(id: Bytes(rebasing: $0[prefix.count...])) }
     }
 
-    mutating func sort() {
-        memory.withView { memory in
-            items.sort { one, other in
-                one.head == other.head ? one.key(memory).compare(other.key(memory)) < 0 : one.head < other.head
-            }
+    /// Sorts the keys, and keeps each only once.
+    package mutating func sort() {
+        let all = memory.inPlace
+        func isSame(_ one: Item, _ other: Item) -> Bool {
+            one.head == other.head && one.key(all).hasSameBytes(as: other.key(all))
         }
+        items.sort { one, other in
+            one.head == other.head ? one.key(all).compare(other.key(all)) < 0 : one.head < other.head
+        }
+        guard zip(items, items.dropFirst()).contains(where: isSame) else { return }
+        var kept: [Item] = []
+        for item in items where kept.last.map({ !isSame($0, item) }) ?? true { kept.append(item) }
+        items = kept
     }
 
-    /// Calls `body` with a few keys after another, in order. A key that follows itself is skipped.
+    var count: Int { items.count }
+
+    /// A key, valid while the list is kept as it is.
+    subscript(_ place: Int) -> Bytes { items[place].key(memory.inPlace) }
+
+    /// Calls `body` with a few keys after another, in order.
     func forEachFew(_ body: ([Bytes]) throws(SyncError) -> Void) throws(SyncError) {
         try memory.withView { memory throws(SyncError) in
             var few: [Bytes] = []
             few.reserveCapacity(min(items.count, RowKeys.few))
-            var last: Bytes?
             for item in items {
-                let key = item.key(memory)
-                if let last, last.hasSameBytes(as: key) { continue }
-                last = key
-                few.append(key)
+                few.append(item.key(memory))
                 if few.count == RowKeys.few {
                     try body(few)
                     few.removeAll(keepingCapacity: true)
@@ -62,7 +75,4 @@ struct RowKeys {
             if !few.isEmpty { try body(few) }
         }
     }
-
-    /// Copies of the keys.
-    var all: [[UInt8]] { memory.withView { memory in items.map { [UInt8]($0.key(memory)) } } }
 }

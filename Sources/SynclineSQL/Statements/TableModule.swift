@@ -39,6 +39,8 @@ private struct OpenScan {
     let offered: Unmanaged<OfferedTable>
     let table: Unmanaged<VirtualTable>
     let scan: Unmanaged<TableScan>
+    /// The rows since it began last.
+    var rows: Unmanaged<ScanRows>?
     /// Whether there is no current row.
     var isAtEnd = true
 }
@@ -118,7 +120,7 @@ private nonisolated func tableBestIndex(
         virtual.plans.append(plan)
         for (index, place) in plan.used.enumerated() {
             info.pointee.aConstraintUsage[place].argvIndex = Int32(index + 1)
-            if plan.isList { sqlite3_vtab_in(info, Int32(place), 1) }
+            if index == plan.list { sqlite3_vtab_in(info, Int32(place), 1) }
         }
         info.pointee.estimatedCost = plan.cost
         info.pointee.estimatedRows = Int64(max(1, plan.rows))
@@ -196,6 +198,7 @@ private nonisolated func scanOpen(
 private nonisolated func scanClose(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
     guard let cursor else { return SQLITE_OK }
     let memory = UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: OpenScan.self)
+    memory.pointee.rows?.release()
     memory.pointee.scan.release()
     memory.deallocate()
     return SQLITE_OK
@@ -213,23 +216,23 @@ private nonisolated func scanFilter(
             throw SyncError(.internalError, "SQLite asks for a plan that it was not given")
         }
         let given = (0..<Int(count)).compactMap { values?[$0] }
-        let scan = open.pointee.scan.takeUnretainedValue()
-        try scan.begin(plans[Int(number)], given)
-        open.pointee.isAtEnd = scan.isAtEnd
+        let rows = try open.pointee.scan.takeUnretainedValue().begin(plans[Int(number)], given)
+        open.pointee.rows?.release()
+        open.pointee.rows = .passRetained(rows)
+        open.pointee.isAtEnd = rows.isAtEnd
     }
 }
 
 private nonisolated func scanNext(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
-    guard let cursor else { return SQLITE_MISUSE }
-    let open = open(cursor)
+    guard let cursor, let rows = open(cursor).pointee.rows else { return SQLITE_MISUSE }
     do throws(SyncError) {
-        open.pointee.isAtEnd = try open.pointee.scan.borrowed { scan throws(SyncError) in
-            try scan.advance()
-            return scan.isAtEnd
+        open(cursor).pointee.isAtEnd = try rows.borrowed { rows throws(SyncError) in
+            try rows.advance()
+            return rows.isAtEnd
         }
         return SQLITE_OK
     } catch {
-        return open.pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
+        return open(cursor).pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
     }
 }
 
@@ -240,15 +243,15 @@ private nonisolated func scanIsAtEnd(_ cursor: UnsafeMutablePointer<sqlite3_vtab
 private nonisolated func scanColumn(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ column: Int32
 ) -> Int32 {
-    guard let cursor, let context else { return SQLITE_MISUSE }
-    open(cursor).pointee.scan.borrowed { $0.write(Int(column), to: ResultSink(context: context)) }
+    guard let cursor, let context, let rows = open(cursor).pointee.rows else { return SQLITE_MISUSE }
+    rows.borrowed { $0.write(Int(column), to: ResultSink(context: context)) }
     return SQLITE_OK
 }
 
 private nonisolated func scanNumber(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ result: UnsafeMutablePointer<sqlite3_int64>?
 ) -> Int32 {
-    guard let cursor, let result else { return SQLITE_MISUSE }
-    result.pointee = open(cursor).pointee.scan.takeUnretainedValue().number
+    guard let cursor, let result, let rows = open(cursor).pointee.rows else { return SQLITE_MISUSE }
+    result.pointee = rows.takeUnretainedValue().number
     return SQLITE_OK
 }

@@ -20,8 +20,8 @@ final class EventTable: VirtualTable {
         for (place, condition) in request.conditions.enumerated() {
             guard let condition, condition.column == 0 else { continue }
             if condition.comparison == .equal {
-                let range = ScanPlan.Access.idRange(.same)
-                return ScanPlan(access: range, used: [place], isList: condition.isList, cost: 10, rows: 3)
+                return ScanPlan(
+                    access: .id, used: [place], list: condition.isList ? 0 : nil, cost: 10, rows: 3)
             }
             guard plan.access == .all, !condition.comparison.isUpper else { continue }
             plan.access = .idRange(.lower)
@@ -32,7 +32,9 @@ final class EventTable: VirtualTable {
         return plan
     }
 
-    override func scan() throws(SyncError) -> TableScan { EventScan(self) }
+    override func rows(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
+        try EventRows(self, plan, values)
+    }
 
     // MARK: The log
 
@@ -59,32 +61,30 @@ final class EventTable: VirtualTable {
     }
 }
 
-final class EventScan: TableScan {
+private final class EventRows: ScanRows {
     private let table: EventTable
     private var rows: [(number: Int64, values: [Value])] = []
     private var place = 0
     /// The next event to read, and the last one.
     private var next: UInt64 = 1
-    private var last: UInt64 = 0
+    private var last: UInt64
 
     /// After this many rows, reading pauses at the end of an event.
     private static let batch = 1024
 
-    init(_ table: EventTable) {
+    init(_ table: EventTable, _ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
         self.table = table
-    }
-
-    override var isAtEnd: Bool { place >= rows.count }
-
-    override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        (rows, place, next, last) = ([], 0, 1, table.source.event)
+        last = table.source.event
+        super.init()
         if let value = values.first {
-            guard let wanted = try EventScan.events(value, isList: plan.isList) else { return }
+            guard let wanted = try EventRows.events(value, isList: plan.list != nil) else { return }
             next = max(1, wanted.lowerBound)
-            if plan.access == .idRange(.same) { last = min(last, wanted.upperBound) }
+            if plan.access == .id { last = min(last, wanted.upperBound) }
         }
         try fill()
     }
+
+    override var isAtEnd: Bool { place >= rows.count }
 
     /// The event of a value, or all events from the first to the last one of a list, which can be longer than memory.
     /// Nil if there are none.
@@ -135,12 +135,12 @@ final class EventScan: TableScan {
     /// Adds the rows of an event; returns false if it is left for the next time.
     private func add(_ number: UInt64, through last: UInt64, _ rows: () -> [[Value]]) throws -> Bool {
         if Task.isCancelled { throw SyncError.queryCancelled }
-        guard number <= last, self.rows.count < EventScan.batch else {
+        guard number <= last, self.rows.count < EventRows.batch else {
             next = number
             return false
         }
         for (place, values) in rows().enumerated() {
-            self.rows.append((EventScan.number(of: number, place), values))
+            self.rows.append((EventRows.number(of: number, place), values))
         }
         return true
     }

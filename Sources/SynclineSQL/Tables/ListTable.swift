@@ -14,30 +14,21 @@ final class ListTable: VirtualTable {
         super.init(columns: columns)
     }
 
-    override func scan() throws(SyncError) -> TableScan { ListScan(self) }
-
-    fileprivate func rows() throws(SyncError) -> [[Value]] {
-        if let made { return made }
-        let rows = try make()
+    override func rows(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
+        let rows = if let made { made } else { try make() }
         made = rows
-        return rows
+        return ListRows(rows)
     }
 }
 
-final class ListScan: TableScan {
-    private let table: ListTable
-    private var rows: [[Value]] = []
+private final class ListRows: ScanRows {
+    private let rows: [[Value]]
 
-    init(_ table: ListTable) {
-        self.table = table
+    init(_ rows: [[Value]]) {
+        self.rows = rows
     }
 
     override var isAtEnd: Bool { number >= rows.count }
-
-    override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {
-        number = 0
-        rows = try table.rows()
-    }
 
     override func advance() throws(SyncError) { number += 1 }
 

@@ -52,25 +52,22 @@ final class MadeIndex {
         before.append(last.updateValue(Int32(before.count), forKey: hash) ?? -1)
     }
 
-    /// The keys of the rows that can have a value; for a number, in order.
-    func keys(of value: Operand) -> [[UInt8]] {
-        guard let hash = hash(value) else { return [] }
-        guard case .number = value else { return keys(with: hash) }
-        let keys = keys(with: hash) + keys(with: HashSink.otherNumber)
-        return keys.sorted { $0.lexicographicallyPrecedes($1) }
+    /// Adds the keys of the rows that can have a value.
+    func addKeys(of value: Operand, to keys: inout RowKeys) {
+        guard let hash = hash(value) else { return }
+        addKeys(with: hash, to: &keys)
+        if case .number = value { addKeys(with: HashSink.otherNumber, to: &keys) }
     }
 
-    private func keys(with hash: UInt64) -> [[UInt8]] {
-        var keys: [[UInt8]] = []
+    private func addKeys(with hash: UInt64, to keys: inout RowKeys) {
         var entry = last[hash] ?? -1
         bytes.withView { all in
             while entry >= 0 {
                 let row = Int(rows[Int(entry)])
-                keys.append([UInt8](all[(row == 0 ? 0 : ends[row - 1])..<ends[row]]))
+                keys.append(key: [UInt8](all[(row == 0 ? 0 : ends[row - 1])..<ends[row]]))
                 entry = before[Int(entry)]
             }
         }
-        return keys
     }
 
     /// Values that are equal in SQL have the same hash. Null equals nothing.

@@ -1,5 +1,7 @@
 // What SQLite asks of a table before it runs a statement.
 
+import SynclineCore
+
 struct PlanRequest: Hashable {
     enum Comparison: Hashable {
         case equal, greater, greaterOrEqual, less, lessOrEqual
@@ -38,13 +40,31 @@ struct PlanRequest: Hashable {
     /// Whether nothing but the id and a column is read.
     func readsOnly(_ column: Int) -> Bool { column < 63 && read & ~(1 | 1 << UInt64(column)) == 0 }
 
-    /// The position of a condition that a column equals one value.
-    func equality(_ column: Int) -> Int? {
-        conditions.firstIndex { $0?.column == column && $0?.comparison == .equal && $0?.isList == false }
+    /// Whether a column that is none of these must equal a value which is known before the statement runs, or one of a
+    /// list.
+    func containsEquality(outside columns: ArraySlice<Int> = []) -> Bool {
+        conditions.contains { condition in
+            guard let condition, condition.comparison == .equal else { return false }
+            return (condition.isConstant || condition.isList) && !columns.contains(condition.column)
+        }
+    }
+
+    /// What the conditions say of a column, and the positions of those that say it.
+    /// - Parameter allowsList: Whether one of a list of values counts.
+    func condition(_ column: Int, allowsList: Bool) -> (condition: IndexChoice.Condition, used: [Int])? {
+        func equality(isList: Bool) -> Int? {
+            conditions.firstIndex {
+                $0?.column == column && $0?.comparison == .equal && $0?.isList == isList
+            }
+        }
+        if let place = equality(isList: false) { return (.value, [place]) }
+        if allowsList, let place = equality(isList: true) { return (.list, [place]) }
+        let (ends, used) = range(column)
+        return ends == .none ? nil : (.range(ends), used)
     }
 
     /// The ends of a column's range, and the positions of the conditions that say them.
-    func range(_ column: Int) -> (ends: ScanPlan.Ends, used: [Int]) {
+    func range(_ column: Int) -> (ends: IndexChoice.Ends, used: [Int]) {
         let lower = conditions.firstIndex { $0?.column == column && $0?.comparison.isLower == true }
         let upper = conditions.firstIndex { $0?.column == column && $0?.comparison.isUpper == true }
         let used = [lower, upper].compactMap { $0 }

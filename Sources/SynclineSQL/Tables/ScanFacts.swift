@@ -15,17 +15,28 @@ struct ScanFacts: Hashable {
     var text: Set<Int> = []
 
     /// The cheapest plan.
-    func plan(_ request: PlanRequest) -> ScanPlan {
+    func plan(_ request: PlanRequest) -> ScanPlan { plan(request, onlyKnown: true) }
+
+    /// The index whose entries must be read once after a commit, because it would have the wanted order if its columns had
+    /// the right values. That is not worth it if SQLite sorts a few rows otherwise.
+    func indexToRead(for request: PlanRequest) -> Int? {
+        guard case .index(let part) = plan(request, onlyKnown: false).access, part.choice.isOrdered,
+            !indexes[part.index].isRead, request.hasLimit || part.choice.isCovering
+        else { return nil }
+        return part.index
+    }
+
+    /// - Parameter onlyKnown: Whether an index whose order is not known has none.
+    private func plan(_ request: PlanRequest, onlyKnown: Bool) -> ScanPlan {
         // SQLite does not estimate how many rows of a virtual table satisfy a condition that the scan does not use.
-        let isFiltered = request.conditions.contains { $0?.comparison == .equal && $0?.isConstant == true }
-        let all = ScanPlan(access: .all, cost: size, rows: isFiltered ? size / 8 : size)
+        let isFiltered = request.containsEquality()
+        let all = ScanPlan(access: .all, cost: size, rows: IndexChoice.rows(of: size, isFiltered: isFiltered))
         var plans = [inOrderOfIDs(all, request)]
         for (place, condition) in request.conditions.enumerated() {
-            guard let condition, var found = plan(condition, place, request) else { continue }
-            if condition.isList { found.takeList(of: size) }
+            guard let condition, let found = plan(condition, place, request) else { continue }
             plans.append(inOrderOfIDs(found, request))
         }
-        plans += indexes.indices.compactMap { part(of: $0, request) }
+        if let part = part(request, onlyKnown) { plans.append(part) }
         if let entries = entries(request) { plans.append(entries) }
         func cost(_ plan: ScanPlan) -> Double {
             // SQLite sorts the rows otherwise.
@@ -34,24 +45,12 @@ struct ScanFacts: Hashable {
         return plans.min { cost($0) < cost($1) } ?? plans[0]
     }
 
-    /// The index that would have the wanted order if its columns had the right values, which is not known yet. To find
-    /// out, all of its entries are read once after a commit. That is not worth it if SQLite sorts a few rows otherwise.
-    func indexToRead(for request: PlanRequest) -> Int? {
-        var copy = self
-        for place in indexes.indices where !indexes[place].isRead { copy.indexes[place].takeTheBest() }
-        let plan = copy.plan(request)
-        guard plan.isOrdered, case .index(let part) = plan.access, !indexes[part.index].isRead,
-            request.hasLimit || part.isCovering
-        else { return nil }
-        return part.index
-    }
-
     private var size: Double { Double(max(count, 1)) }
 
     /// The same plan, in the order of ids if that is wanted. The id is unique, so keys after it do not matter.
     private func inOrderOfIDs(_ plan: ScanPlan, _ request: PlanRequest) -> ScanPlan {
         var plan = plan
-        guard let key = request.order.first, key.column == 0, !key.isDescending, !plan.isList else { return plan }
+        guard let key = request.order.first, key.column == 0, !key.isDescending, plan.list == nil else { return plan }
         switch plan.access {
         case .all, .id, .idRange: plan.isOrdered = sortsIDs
         default: break
@@ -63,11 +62,17 @@ struct ScanFacts: Hashable {
     private func plan(_ condition: PlanRequest.Condition, _ place: Int, _ request: PlanRequest) -> ScanPlan? {
         let column = condition.column
         if condition.comparison == .equal {
-            if column == 0 { return ScanPlan(access: .id, used: [place], cost: 3, rows: 1) }
+            if column == 0 {
+                // How many ids a list has is not known.
+                let (list, count) = condition.isList ? (0, 4.0) : (nil, 1)
+                return ScanPlan(access: .id, used: [place], list: list, cost: 3 * count, rows: count)
+            }
             if indexes.contains(where: { $0.columns[0] == column }) { return nil }
-            // One value finds a part of the rows, and no index is made for it.
-            if condition.isConstant {
-                return ScanPlan(access: .made(column: column), used: [place], cost: size * 0.99, rows: size / 8)
+            // One value, or one list, finds a part of the rows, and no index is made for it.
+            if condition.isConstant || condition.isList {
+                return ScanPlan(
+                    access: .made(column: column), used: [place], list: condition.isList ? 0 : nil, cost: size * 0.99,
+                    rows: IndexChoice.rows(of: size, isFiltered: true))
             }
             // Making the index is paid for once by all scans of the statement.
             return ScanPlan(
@@ -76,7 +81,9 @@ struct ScanFacts: Hashable {
         }
         guard column == 0, sortsIDs else { return nil }
         let (ends, used) = request.range(column)
-        let rows = size * ends.share
+        var range = IndexChoice()
+        _ = range.add(.range(ends))
+        let rows = range.rows(of: size)
         return ScanPlan(access: .idRange(ends), used: used, cost: rows, rows: rows)
     }
 
@@ -88,56 +95,49 @@ struct ScanFacts: Hashable {
         return ScanPlan(access: .entries(column: key.column), isOrdered: true, cost: size * 0.8, rows: size)
     }
 
-    /// A plan for the part of an index that the conditions leave; nil if the index is of no use.
-    private func part(of place: Int, _ request: PlanRequest) -> ScanPlan? {
+    /// A plan for the cheapest use of an index; nil if none is of use.
+    private func part(_ request: PlanRequest, _ onlyKnown: Bool) -> ScanPlan? {
+        let sorts = !request.order.isEmpty
+        let limit = IndexChoice.tablePrice(
+            sorts: sorts && request.order[0].column != 0, isFiltered: request.containsEquality())
+        let uses = indexes.indices.map { use(of: $0, request) }.filter(\.part.choice.isOfUse)
+        let cheapest = uses.min { $0.part.choice.price(sorts: sorts) < $1.part.choice.price(sorts: sorts) }
+        guard let (best, used) = cheapest, best.choice.price(sorts: sorts) < limit else { return nil }
+        var part = best
+        let isKnown = indexes[part.index].isBackward(part.choice, request, ids: hasIDOrder) != nil
+        if onlyKnown, part.choice.isOrdered, !isKnown {
+            part.choice.dropOrder()
+            guard part.choice.isOfUse else { return nil }
+        }
+        return ScanPlan(
+            access: .index(part), used: used, list: part.choice.list, isOrdered: part.choice.isOrdered,
+            cost: part.choice.cost(of: size), rows: part.choice.rows(of: size))
+    }
+
+    /// Whether ids sort as their rows' keys do.
+    private var hasIDOrder: Bool { sortsIDs && hasOneIDForm }
+
+    /// The use of an index for the conditions, with the positions of those that it takes into account. An order that is
+    /// not known is assumed.
+    private func use(of place: Int, _ request: PlanRequest) -> (part: IndexPart, used: [Int]) {
         let index = indexes[place]
-        var part = IndexPart(index: place, columns: index.columns)
+        var choice = IndexChoice()
         var used: [Int] = []
         for column in index.columns {
-            guard let found = request.equality(column) else { break }
-            used.append(found)
+            guard let found = request.condition(column, allowsList: choice.list == nil) else { break }
+            used += found.used
+            if !choice.add(found.condition) { break }
         }
-        part.equal = used.count
-        let list = request.conditions.firstIndex { $0?.column == index.columns[0] && $0?.isList == true }
-        if part.equal == 0, let list { return plan(list: list, part) }
-        if part.equal < index.columns.count {
-            let (ends, more) = request.range(index.columns[part.equal])
-            part.ends = ends
-            used += more
+        choice.isFiltered = request.containsEquality(outside: index.columns.prefix(choice.equal))
+        choice.isCovering =
+            sortsIDs && index.covers(request.read)
+            && (index.keepsValues || choice.isNarrowed || !index.mayNeedRows)
+        let assumed = index.isRead ? index : index.atBest
+        if let isBackward = assumed.isBackward(choice, request, ids: hasIDOrder) {
+            choice.setOrder(
+                isBackward: isBackward, hasLimit: request.hasLimit, hasOthers: !request.hasOnly(used))
         }
-        // Without a condition, the whole table is read faster than many rows that have to be looked up.
-        part.isCovering =
-            sortsIDs && index.covers(request.read) && (index.keepsValues || !used.isEmpty || !index.mayNeedRows)
-        let isBackward = index.isBackward(request.order, after: part.equal, idsSort: sortsIDs && hasOneIDForm)
-        // Without a value, only few of the rows that come first may satisfy another condition.
-        let isWalk = request.hasLimit && (part.equal > 0 || request.hasOnly(used))
-        part.isOrdered = isBackward != nil && (isWalk || part.equal > 0 || part.isCovering)
-        part.isBackward = part.isOrdered && isBackward == true
-        guard !used.isEmpty || part.isCovering || part.isOrdered else { return nil }
-        return plan(part, used, isWalk: part.isOrdered && isWalk)
-    }
-
-    /// A plan for a list of values of the first column of an index.
-    private func plan(list place: Int, _ part: IndexPart) -> ScanPlan {
-        var part = part
-        part.equal = 1
-        var plan = plan(part, [place], isWalk: false)
-        plan.takeList(of: size)
-        return plan
-    }
-
-    /// - Parameter isWalk: Whether only the first rows are read.
-    private func plan(_ part: IndexPart, _ used: [Int], isWalk: Bool) -> ScanPlan {
-        let rows = rows(equal: part.equal) * part.ends.share
-        let cost = part.isCovering ? 1 + rows * 0.9 : min(1 + rows * 2, size * 0.99)
-        return ScanPlan(
-            access: .index(part), used: used, isOrdered: part.isOrdered, cost: isWalk ? min(cost, 50) : cost,
-            rows: isWalk ? min(rows, 25) : rows)
-    }
-
-    /// How often a value occurs is not known: in a large table more often than in a small one.
-    private func rows(equal count: Int) -> Double {
-        (0..<count).reduce(size) { rows, _ in rows.squareRoot() }
+        return (IndexPart(index: place, columns: index.columns, choice: choice), used)
     }
 }
 
@@ -157,9 +157,13 @@ struct IndexFacts: Hashable {
     /// row has.
     var keepsValues = false
 
-    /// Assumes that its columns have nothing that is not known.
-    fileprivate mutating func takeTheBest() {
-        content = content.map { $0 == .unknown ? [] : $0.subtracting([.fineDate, .wideNumber, .numericString, .cut]) }
+    /// The same if its columns have nothing that is not known.
+    fileprivate var atBest: IndexFacts {
+        var copy = self
+        copy.content = content.map {
+            $0 == .unknown ? [] : $0.subtracting([.fineDate, .wideNumber, .numericString, .cut])
+        }
+        return copy
     }
 
     /// Whether rows may have values that their entries' keys do not have.
@@ -170,17 +174,18 @@ struct IndexFacts: Hashable {
     /// Whether its entries have some columns.
     func covers(_ read: UInt64) -> Bool { kept != 0 && read & ~kept == 0 }
 
-    /// Whether its last entries come first in an order of SQL, if some of its first columns equal a value. Nil if its
-    /// entries do not have this order.
-    /// - Parameter idsSort: Whether ids sort as their rows' keys do.
-    func isBackward(_ order: [PlanRequest.Key], after equal: Int, idsSort: Bool) -> Bool? {
+    /// Whether its last entries come first in the wanted order, in the part that a choice leaves. Nil if its entries do
+    /// not have this order.
+    /// - Parameter ids: Whether ids sort as their rows' keys do.
+    fileprivate func isBackward(_ choice: IndexChoice, _ request: PlanRequest, ids: Bool) -> Bool? {
+        let (order, equal) = (request.order, choice.equal)
         // Each row has the same value in these columns.
         let keys = order.filter { !columns.prefix(equal).contains($0.column) }
         guard !order.isEmpty, content.prefix(equal).allSatisfy(\.hasOnePlace) else { return nil }
         var left = Array(zip(columns, content))[equal...]
         for (place, key) in keys.enumerated() {
             guard key.isDescending == keys[0].isDescending else { return nil }
-            if key.column == 0 { return left.isEmpty && idsSort && sortsIDs ? key.isDescending : nil }
+            if key.column == 0 { return left.isEmpty && ids && sortsIDs ? key.isDescending : nil }
             guard let (column, content) = left.popFirst(), column == key.column else { return nil }
             guard content.isSorted(isLast: place == keys.count - 1) else { return nil }
         }
@@ -203,25 +208,4 @@ extension IndexContent {
 
     /// Whether there are values of two kinds that are one in SQL.
     private var mixesKinds: Bool { isSuperset(of: [.bool, .number]) || isSuperset(of: [.date, .string]) }
-}
-
-extension ScanPlan {
-    /// Makes the plan one for a list of values. How many they are is not known.
-    fileprivate mutating func takeList(of size: Double) {
-        isList = true
-        (cost, rows) = (min(cost * 4, size * 0.99), min(rows * 4, size))
-    }
-}
-
-extension ScanPlan.Ends {
-    /// The share of rows that is expected in a range.
-    fileprivate var share: Double {
-        switch self {
-        case .none, .same: 1
-        // Above every number there are strings.
-        case .lower: 1 / 3
-        case .upper: 1 / 4
-        case .both: 1 / 16
-        }
-    }
 }

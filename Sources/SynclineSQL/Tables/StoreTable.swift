@@ -37,7 +37,7 @@ struct TableFacts {
         declaration = "CREATE TABLE x(\"id\" PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
         let sortsIDs = try reader.idComparison == .exact
         var scan = ScanFacts(
-            count: outline.count, sortsIDs: sortsIDs, hasOneIDForm: try reader.hasOneIDForm(table))
+            count: outline.count, sortsIDs: sortsIDs, hasOneIDForm: try reader.idForms(of: table).count < 2)
         var indexes: [TableIndex] = []
         for index in try reader.indexes(of: table) {
             let content = try reader.contentOfFirstColumn(table, index)
@@ -133,27 +133,27 @@ final class StoreTable: VirtualTable {
     /// Whether the entries of an index that covers a statement have the values as rows do.
     func keepsValues(_ part: IndexPart) -> Bool { known.indexes[part.index].keepsValues }
 
-    /// The entries of a part of an index, for some values.
-    func cursor(_ part: IndexPart, _ values: [Operand]) throws(SyncError) -> IndexCursor {
+    /// The entries of a part of an index, for some lists of values.
+    func cursor(_ part: IndexPart, _ values: [[Operand]]) throws(SyncError) -> IndexCursor {
         try IndexCursor(
-            reader, table: name, facts.indexes[part.index], ranges(part, values), isBackward: part.isBackward)
+            reader, table: name, facts.indexes[part.index], ranges(part, values), isBackward: part.choice.isBackward)
     }
 
-    /// The keys of all rows that a part of an index can have for some values. Nil if reading the whole table is
+    /// The keys of all rows that a part of an index can have for some lists of values. Nil if reading the whole table is
     /// faster.
-    func keys(_ part: IndexPart, _ values: [Operand]) throws(SyncError) -> [[UInt8]]? {
-        let hasStrings = part.ranges(values).first?.includesNumericStrings ?? false
+    func keys(_ part: IndexPart, _ values: [[Operand]]) throws(SyncError) -> RowKeys? {
+        let hasStrings = values.contains { part.ranges($0).first?.includesNumericStrings ?? false }
         if hasStrings, try hasManyNumericStrings(part.index) { return nil }
         return try reader.rowKeys(name, facts.indexes[part.index], ranges(part, values))
     }
 
-    private func ranges(_ part: IndexPart, _ values: [Operand]) -> [IndexRange] {
+    private func ranges(_ part: IndexPart, _ values: [[Operand]]) -> [IndexRange] {
         let index = facts.indexes[part.index]
-        var intervals: [[IndexInterval]] = []
-        for (range, content) in zip(part.ranges(values), known.indexes[part.index].content) {
-            intervals.append(range.intervals(content))
+        let contents = known.indexes[part.index].content
+        let ranges = values.map { values in
+            index.ranges(name, zip(part.ranges(values), contents).map { $0.intervals($1) })
         }
-        return index.ranges(name, intervals)
+        return ranges.count == 1 ? ranges[0] : IndexRange.joined(ranges.flatMap { $0 })
     }
 
     /// Whether the first column of an index has many strings that look like numbers. Each search for a number would read

@@ -1,4 +1,4 @@
-// A table that SQLite reads through callbacks, and a scan of it. Subclasses decide what the rows are.
+// A table that SQLite reads through callbacks, a scan of it, and its rows.
 
 import CSQLite
 import SynclineCore
@@ -24,20 +24,37 @@ class VirtualTable {
     func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan { ScanPlan(access: .all, cost: 1000, rows: 1000) }
 
     /// Returns a scan that has not begun.
-    func scan() throws(SyncError) -> TableScan { preconditionFailure("a table reads its rows in its own way") }
+    func scan() throws(SyncError) -> TableScan { TableScan(self) }
+
+    /// The rows of a plan, for the values that it uses.
+    func rows(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
+        preconditionFailure("a table reads its rows in its own way")
+    }
 }
 
-/// A scan of a table, which shows one row after another.
+/// A scan of a table, which SQLite begins again and again in a join.
 class TableScan {
+    private let table: VirtualTable
+
+    init(_ table: VirtualTable) {
+        self.table = table
+    }
+
+    /// Returns the rows of a plan, for the values that it uses. They are valid until it begins again.
+    func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
+        try table.rows(plan, values)
+    }
+}
+
+/// The rows of a scan, one after another.
+class ScanRows {
     /// The number of the current row, for tables that have no id.
     final var number: Int64 = 0
 
     /// Whether there is no current row.
     var isAtEnd: Bool { true }
 
-    /// Begins, or begins again, with the values that a plan uses.
-    func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) {}
-
+    /// Moves to the next row.
     func advance() throws(SyncError) {}
 
     /// Writes a column of the current row.

@@ -1,0 +1,95 @@
+// A lookup of rows of one table by their keys, a few at a time, for a caller that takes one row after another. Rows are
+// read in place.
+
+import SynclineGround
+
+package final class RowLookup {
+    private let reader: StateReader
+    private let table: [UInt8]
+    private let ids: IDComparison
+    private let prefix: [UInt8]
+    private let shapes: ShapeList
+    // Unchecked: one thread uses the lookup, and nothing here is called from within itself.
+    /// The keys of a list, and the first one that is not looked up yet.
+    @exclusivity(unchecked) private var keys: RowKeys
+    @exclusivity(unchecked) private var next = 0
+    @exclusivity(unchecked) private var areKnown = false
+    /// The values of a few of them, the next one last, each with the position of its key.
+    @exclusivity(unchecked) private var found: [(place: Int, value: StateValue)] = []
+    /// The key of a single row. Its memory stays where it is until the next search.
+    @exclusivity(unchecked) private var key = ByteWriter(capacity: 256)
+    /// Keeps the current row's value.
+    @exclusivity(unchecked) private var value: StateValue?
+    @exclusivity(unchecked) private var decoded: OwnedRow?
+
+    package init(_ reader: StateReader, table: String) throws(SyncError) {
+        self.reader = reader
+        self.table = Array(table.utf8)
+        ids = try reader.idComparison
+        prefix = RowKey.prefix(table)
+        keys = RowKeys(prefix: prefix)
+        shapes = reader.shapes.list
+    }
+
+    // MARK: One row
+
+    /// Returns the row with an id, given as UTF-8, if an app sees one. It is valid until the next search.
+    package func row(id: UnsafeRawBufferPointer) throws(SyncError) -> EncodedRowView? {
+        key.removeAll()
+        table.withBytes { key.append(rowKey: $0, id: id, ids) }
+        return try show(key.inPlace, try reader.snapshot.value(key.inPlace))
+    }
+
+    /// Returns the row with an id in the form that keys have, if an app sees one. It is valid until the next search.
+    package func row(formAndID id: UnsafeRawBufferPointer) throws(SyncError) -> EncodedRowView? {
+        key.removeAll()
+        key.append(prefix)
+        key.append(id)
+        return try show(key.inPlace, try reader.snapshot.value(key.inPlace))
+    }
+
+    // MARK: A list
+
+    /// Begins to look up a list of keys.
+    /// - Parameter areKnown: Whether the keys are known to have values, as those of an index are.
+    package func begin(_ keys: RowKeys, areKnown: Bool) {
+        (self.keys, next, self.areKnown) = (keys, 0, areKnown)
+        found.removeAll(keepingCapacity: true)
+    }
+
+    /// Drops the rest of the list.
+    package func end() {
+        next = keys.count
+        found.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns the next row of the list that an app sees; nil at its end. It is valid until the next search.
+    package func nextRow() throws(SyncError) -> EncodedRowView? {
+        while true {
+            while let (place, value) = found.popLast() {
+                if let row = try show(keys[place], value) { return row }
+            }
+            let few = next..<min(next + RowKeys.few, keys.count)
+            if few.isEmpty { return nil }
+            next = few.upperBound
+            if few.count == 1 {
+                if let value = try reader.snapshot.value(keys[few.lowerBound]) { found = [(few.lowerBound, value)] }
+                continue
+            }
+            try reader.snapshot.forEachValue(of: few.map { keys[$0] }, areKnown: areKnown) { place, value in
+                found.append((few.lowerBound + place, value))
+            }
+            found.reverse()
+        }
+    }
+
+    private func show(_ key: Bytes, _ stored: StateValue?) throws(SyncError) -> EncodedRowView? {
+        (value, decoded) = (stored, nil)
+        guard let stored else { return nil }
+        if EncodedRowView.isFrozen(stored.inPlace) {
+            decoded = try OwnedRow(key, stored.inPlace, reader.shapes)
+            return decoded?.sight
+        }
+        return try EncodedRowView(table: prefix.count, key: key, value: stored.inPlace, shapes)
+    }
+}
