@@ -14,8 +14,9 @@ struct RowGroups {
     let aggregate: RowAggregate
     private var keys: [GroupKey]
     private let work: FilterWork
-    /// The column of each function.
-    private var columns: [(column: RowColumn, type: ColumnType)?]
+    /// The columns of the functions that have one, with the number of the function.
+    private var columns: [(function: Int, column: RowColumn)]
+    private let types: TableTypes
     private var groups: [Group] = []
     /// How many of them have no rows.
     private var empty = 0
@@ -28,7 +29,10 @@ struct RowGroups {
         self.aggregate = aggregate
         keys = aggregate.groups.map { GroupKey($0, types) }
         work = FilterWork(types)
-        columns = aggregate.functions.map { $0.column.map { (RowColumn($0), types[$0]) } }
+        columns = aggregate.functions.enumerated().compactMap { number, function in
+            function.column.map { (number, RowColumn($0)) }
+        }
+        self.types = types
         // Without columns, there is one group even if there are no rows.
         if keys.isEmpty { addGroup([]) }
     }
@@ -47,9 +51,7 @@ struct RowGroups {
     /// because the result depends on those that are left, or because many groups are empty.
     mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(SyncError) -> Bool {
         do throws(MalformedBytes) {
-            try readKey(of: row)
-            let place = place.bytes
-            let index = places[place] ?? addGroup(place)
+            let index = keys.isEmpty ? 0 : try group(of: row)
             groups[index].rows += isAdded ? 1 : -1
             if groups[index].rows == (isAdded ? 1 : 0) { empty += isAdded ? -1 : 1 }
             var isExact = empty <= max(64, groups.count / 2)
@@ -57,8 +59,9 @@ struct RowGroups {
                 isExact = false
             }
             for number in columns.indices {
-                guard let value = columns[number]?.column.encoded(row) else { continue }
-                if try !groups[index].tallies[number].change(value, of: row, isAdded: isAdded) { isExact = false }
+                guard let value = columns[number].column.encoded(row) else { continue }
+                let function = columns[number].function
+                if try !groups[index].tallies[function].change(value, of: row, isAdded: isAdded) { isExact = false }
             }
             return isExact
         } catch {
@@ -70,12 +73,18 @@ struct RowGroups {
     @discardableResult
     private mutating func addGroup(_ place: [UInt8]) -> Int {
         places[place] = groups.count
-        groups.append(Group(spelling: Spelling(), tallies: columns.indices.map(tally)))
+        let tallies = aggregate.functions.map { Tally($0, $0.column.map { types[$0] } ?? .any) }
+        groups.append(Group(spelling: Spelling(), tallies: tallies))
         empty += 1
         return groups.count - 1
     }
 
-    private func tally(_ number: Int) -> Tally { Tally(aggregate.functions[number], columns[number]?.type ?? .any) }
+    /// The group of a row, which is added if it is not there.
+    private mutating func group(of row: EncodedRowView) throws(MalformedBytes) -> Int {
+        try readKey(of: row)
+        let place = place.bytes
+        return places[place] ?? addGroup(place)
+    }
 
     /// Reads the place of the row's group in the order of all groups, and the values that it has in common with them.
     private mutating func readKey(of row: EncodedRowView) throws(MalformedBytes) {
