@@ -24,59 +24,65 @@ struct ReferencePage {
             "`~3` the third operation of a push · `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.", "",
             "## Options of every command", "",
         ]
-        lines += options(CommandTable.common)
+        lines += CommandTable.common.map(line)
         lines += ["", "`--` ends the options: put it before a value that starts with `-` and is not a number."]
-        lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
-        lines += CommandTable.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
-        lines += ["", "## Environment", "", "| variable | meaning |", "|---|---|"]
-        lines += Documents.environment.map { "| `\($0.0)` | \(cell($0.1)) |" }
-        lines += ["", "## Commands"]
+        let shared = self.shared
+        lines += ["", "## Arguments and options of several commands", ""]
+        lines += ["Commands that have one of these list only its name.", ""] + shared
+        lines += ["", "## Exit codes", ""] + CommandTable.exits.map { "* \($0.code.rawValue): \($0.meaning)" }
+        lines += ["", "## Environment", ""] + Documents.environment.map { "* `\($0.0)`: \($0.1)" }
+        lines += ["", "## Commands", "", "`syncline help` prints this list with a line about each command."]
         for part in table.sections {
-            lines += ["", "### \(capitalized(part.title))", "", "| command | what it does |", "|---|---|"]
-            lines += part.commands.map { "| [`\($0.name)`](#\(anchor($0))) | \(cell($0.summary)) |" }
+            lines += ["", "### \(capitalized(part.title))", ""]
+            lines.append(part.commands.map { "[`\($0.name)`](#\(anchor($0)))" }.joined(separator: ", "))
         }
         lines += ["", "## Each command"]
-        for command in table.commands { lines += section(command) }
+        for command in table.commands { lines += section(command, shared) }
         return lines.map { $0 + "\n" }.joined()
     }
 
     private func anchor(_ command: Command) -> String { command.path.joined(separator: "-") }
 
-    private func section(_ command: Command) -> [String] {
+    /// The arguments and options that at least three commands explain in the same words.
+    private var shared: [String] {
+        let lines = table.commands.flatMap { command in meanings(command).map(\.line) }
+        let counts = Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
+        var seen: Set<String> = []
+        return lines.filter { counts[$0, default: 0] > 2 && seen.insert($0).inserted }
+    }
+
+    /// The arguments and options of a command, each with the line that explains it.
+    private func meanings(_ command: Command) -> [(name: String, line: String)] {
+        command.operands.map { (name: $0.name, line: "* `\($0.name)`: \($0.summary)") }
+            + command.options.map { (name: "--\($0.name)", line: line($0)) }
+    }
+
+    private func section(_ command: Command, _ shared: [String]) -> [String] {
         var lines = [
             "", "### \(command.name)", "", "    \(command.usage)", "",
             capitalized(command.summary) + ".",
         ]
         for paragraph in command.details { lines += ["", paragraph] }
-        if !command.operands.isEmpty {
-            lines += ["", "| argument | meaning |", "|---|---|"]
-            lines += command.operands.map { "| `\($0.name)` | \(cell($0.summary)) |" }
-        }
-        if !command.options.isEmpty { lines += [""] + options(command.options) }
-        if !command.examples.isEmpty {
-            lines += ["", "```sh"] + command.examples.flatMap { ["# \($0.summary)", $0.line] } + ["```"]
-        }
+        let explained = meanings(command)
+        var list = explained.map(\.line).filter { !shared.contains($0) }
+        let names = explained.filter { shared.contains($0.line) }.map { "`\($0.name)`" }
+        if !names.isEmpty { list.append("* " + names.joined(separator: ", ")) }
+        list += command.exits.map { "* exit \($0.code.rawValue): \($0.meaning)" }
+        if !list.isEmpty { lines += [""] + list }
+        // A single example needs no words.
+        let isSingle = command.examples.count == 1
+        let examples = command.examples.flatMap { isSingle ? [$0.line] : ["# \($0.summary)", $0.line] }
+        if !examples.isEmpty { lines += ["", "```sh"] + examples + ["```"] }
         if let result = command.result {
-            lines += ["", "With `--json`:", "", "```"] + folded(result, columns: 110) + ["```"]
-        }
-        if !command.exits.isEmpty {
-            lines += ["", "| exit | meaning |", "|---|---|"]
-            lines += command.exits.map { "| \($0.code.rawValue) | \(cell($0.meaning)) |" }
+            lines += ["", "`--json`:", ""] + folded(result, columns: 110).map { "    " + $0 }
         }
         return lines
     }
 
-    private func options(_ options: [Option]) -> [String] {
-        ["| option | meaning |", "|---|---|"]
-            + options.map { option in
-                let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
-                return "| `\(option.usage)` | \(cell(option.summary))\(choices) |"
-            }
+    private func line(_ option: Option) -> String {
+        let choices = option.choices.isEmpty ? "" : " (`\(option.choices.joined(separator: "`, `"))`)"
+        return "* `\(option.usage)`: \(option.summary)\(choices)"
     }
 
     private func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
-
-    private func cell(_ text: String) -> String {
-        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
-    }
 }
