@@ -1,4 +1,4 @@
-// What a pull must do about each known trap of reading by time. docs/TESTING.md says which test shows which.
+// A pull at each known trap of reading by time; docs/TESTING.md lists the traps.
 
 import Foundation
 import SynclineCore

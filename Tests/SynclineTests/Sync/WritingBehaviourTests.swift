@@ -1,4 +1,4 @@
-// What a push must do about each known trap of writing. docs/TESTING.md says which test shows which.
+// A push at each known trap of writing; docs/TESTING.md lists the traps.
 
 import SynclineCore
 import SynclineGround
