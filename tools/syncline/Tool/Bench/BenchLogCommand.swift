@@ -13,8 +13,8 @@ enum BenchLogCommand {
         "bench log", "measure appending and scanning",
         details: [
             """
-            It appends records to a new log, then reads them all again. Without DIR a directory is created in the \
-            current folder, so that its disk is measured, and removed at the end.
+            Without DIR the log is in a directory in the current folder, so that its disk is measured, and removed at \
+            the end.
             """
         ],
         operands: [Operand("DIR", "where to create the log", takesDirectory: true)],

@@ -13,8 +13,7 @@ enum BranchCommands {
             """
             A branch starts with the state of the store, now or at a moment, including pending changes, and has a log \
             of its own, which keeps all its history. With --branch NAME, commands read it and change its rows; `push`, \
-            `pull`, `purge`, `drop`, `hold` and `resolve` are refused. `branch land` stores its changes in the store \
-            as one transaction.
+            `pull`, `purge`, `drop`, `hold` and `resolve` are refused.
             """
         ],
         operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)],

@@ -42,7 +42,7 @@ enum HelpCommand {
 enum ManCommand {
     static let command = Command(
         "man", "print the manual page",
-        details: ["The page is in the format of `man`: `syncline man | man -l -` shows it."],
+        details: ["`syncline man | man -l -` shows it."],
         examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "install it")]
     ) { _, context in
         let page = ManPage(table: context.table)

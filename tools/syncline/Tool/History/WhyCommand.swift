@@ -9,8 +9,7 @@ enum WhyCommand {
         "why", "explain a row: its values, what it waits for, and what to do next",
         details: [
             """
-            Sentences explain the event that gave each field its value, what each operation on the row waits for, and \
-            why the app does not see the row.
+            It also explains why the app does not see a row.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],

@@ -8,9 +8,7 @@ enum InspectCommand {
     static let summary = Command(
         "inspect", "summarise the store on one page",
         details: [
-            """
-            It reads every frame, never changes the store, and shows as much as it can of a damaged one.
-            """,
+            "It reads every frame.",
             """
             `waiting` shows changes of processes that follow the store. `bytes` counts whole frames; files are longer \
             if space is reserved for the next frames.
@@ -32,7 +30,7 @@ enum InspectCommand {
     static let sameSummary = Command(
         "inspect summary", "show the same page as `inspect`",
         examples: [Example("syncline inspect summary", "the same page")],
-        result: summary.result, exits: summary.exits, run: runSummary)
+        result: "as `inspect`", exits: summary.exits, run: runSummary)
 
     static let segments = Command(
         "inspect segments", "list the segments of the log",

@@ -9,8 +9,7 @@ enum StatusCommand {
         "status", "show the state of the store, and what to do next",
         details: [
             """
-            Each table is shown with its columns and their types, and with the number of values that do not fit their \
-            type. It never changes the store.
+            Each table is shown with its columns, their types, and the number of values that do not fit.
             """
         ],
         examples: [Example("syncline status", "the nearest store")],

@@ -10,12 +10,12 @@ enum ReplayCommand {
         "replay", "replay the log: verify it, test what-ifs, search, or step",
         details: [
             """
-            Without options it replays all events and compares the state with the digest in each segment and \
-            checkpoint. With --to it prints the state at a moment.
+            Without options it compares the state with the digest in each segment and checkpoint. With --to it prints \
+            the state at a moment.
             """,
             """
-            With --policy the conflicts of pushes are resolved by that policy; with --without events are left out. The \
-            output shows the rows that would differ and the events that would have been impossible.
+            With --policy or --without, the output shows the rows that would differ and the events that would have \
+            been impossible.
             """,
             """
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \

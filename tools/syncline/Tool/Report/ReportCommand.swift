@@ -15,8 +15,8 @@ enum ReportCommand {
             """,
             """
             Each value is replaced by one of the same type with the same rank in its column. Names of tables and \
-            columns, ids, versions and times stay, unless --mask-names and --mask-ids are given. docs/REPORTS.md says \
-            what masking guarantees and what it does not. Headers that may be secrets are never recorded.
+            columns, ids, versions and times stay, unless --mask-names and --mask-ids are given. docs/REPORTS.md \
+            describes the guarantees. Headers that may be secrets are never recorded.
             """,
             "`syncline config record '8 MiB'` starts recording the traffic with the server.",
             """

@@ -10,9 +10,9 @@ enum SQLCommand {
         "sql", "run a SELECT statement on the tables",
         details: [
             """
-            The tables of the store are tables of the statement. \"todoitem@41\" is a table as of event 41, so that two \
-            moments can be compared in one statement. syncline_outbox, syncline_conflicts, syncline_cursors, \
-            syncline_events and syncline_tables are about the store itself. A statement that would write is refused.
+            The tables of the statement are those of the store, and "todoitem@41" is one as of event 41. \
+            syncline_outbox, syncline_conflicts, syncline_cursors, syncline_events and syncline_tables are about the \
+            store itself. A statement that would write is refused.
             """,
             """
             A value is JSON: 3, true, null or "3", the string. Anything else is a string. An integer of more than 64 \

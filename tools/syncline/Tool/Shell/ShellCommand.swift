@@ -21,8 +21,8 @@ enum ShellCommand {
             has no end, such as `tail -f`, is refused.
             """,
             """
-            Without --json each line is a command, typed as after `syncline`. On a terminal, lines can be edited, the \
-            arrow keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are kept in \
+            Without --json each line is a command without `syncline`. On a terminal, lines can be edited, the arrow \
+            keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are kept in \
             syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your user can read, except for those \
             that set the token or the headers, or start with a space.
             """,

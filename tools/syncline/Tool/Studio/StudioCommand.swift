@@ -11,9 +11,7 @@ enum StudioCommand {
         details: [
             """
             It prints an address on this machine with a token that opens the page once. The browser keeps its access \
-            until Ctrl-C ends the command. The page has a timeline of events, the story of each row, tables, SQL, the \
-            outbox, conflicts, syncs and the debugger, as of any event, also for damaged stores and reports. It is \
-            read-only, unless --write allows it to resolve conflicts.
+            until Ctrl-C ends the command. The page shows the store as of any event, also damaged stores and reports.
             """
         ],
         options: [

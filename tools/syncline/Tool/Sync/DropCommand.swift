@@ -7,9 +7,8 @@ enum DropCommand {
         "drop", "drop the pending changes of a row",
         details: [
             """
-            The row's operation is removed from the outbox, with those that depend on it, and the row returns to the \
-            server's version. An operation that is being sent can't be dropped. Two operations on one row can only be \
-            dropped together.
+            The row's operations leave the outbox together, and the row returns to the server's version. An operation \
+            that is being sent can't be dropped.
             """,
             """
             Changes of another process that wait are dropped by the address that `pending` shows.

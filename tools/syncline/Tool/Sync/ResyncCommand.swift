@@ -8,8 +8,8 @@ enum ResyncCommand {
         details: [
             """
             Every query of the tables starts from the beginning, and rows that the server no longer has are removed. \
-            Pending changes and conflicts stay; nothing is pushed. Use it after `repair --salvage`, or if the store \
-            and the server seem to differ. If it stops, the next pull of each query continues it.
+            Pending changes and conflicts stay; nothing is pushed. Use it after `repair --salvage`. If it stops, the \
+            next pull of each query continues it.
             """
         ],
         operands: [Operand("TABLE", "the tables to read (default: all tables pulled before)", repeats: true)],

@@ -9,13 +9,11 @@ enum SyncCommands {
         "push", "send the pending changes to the server",
         details: [
             """
-            The report lists all operations in the order of the push, including those that wait for a decision. \
-            Operations that could not be sent stay pending.
+            The report lists all operations in the order of the push. Operations that could not be sent stay pending.
             """,
             """
-            With --dry-run nothing is sent or changed. Each operation is listed with its request (without \
-            credentials), or null if it, or an earlier one on the row, waits for a decision. A server with batch \
-            support would receive several operations in one request.
+            --dry-run lists each operation with its request (without credentials), or null if it, or an earlier one on \
+            the row, waits for a decision. A server with batch support would receive several operations in one request.
             """,
         ],
         options: [
@@ -68,7 +66,6 @@ enum SyncCommands {
 
     static let pull = Command(
         "pull", "fetch rows from the server",
-        details: ["With --query-id it fetches only the changes since the last pull with that id."],
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
             Option("query-id", value: "ID", "pull only changes since the last pull with this id"),

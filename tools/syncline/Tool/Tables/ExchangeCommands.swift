@@ -21,10 +21,10 @@ enum ExchangeCommands {
             reads the rows back, except that null and a missing column are the same.
             """,
             """
-            `events` writes the events of the log as `log --json` shows them, each with its bytes (`record`), from \
-            which `import` creates the same store elsewhere. If earlier history was removed, the state before the \
-            first event comes first: `address`, version, digest and counts (`state`), and its entries (`entries`). \
-            With --table or --redact no state is written.
+            `events` writes the events as `log --json` shows them, each with its bytes (`record`): `import` creates \
+            the same store from them. If earlier history was removed, the state before the first event comes first: \
+            `address`, version, digest and counts (`state`), and its entries (`entries`). With --table or --redact no \
+            state is written.
             """,
         ],
         options: [

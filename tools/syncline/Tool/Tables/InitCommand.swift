@@ -59,9 +59,9 @@ enum ConfigCommand {
             """,
             """
             `columns` lists the types of columns: string, boolean, integer, number, decimal, date, uuid, bytes or \
-            json. A column is compared, sorted, grouped and added up by its type. To declare types changes no row; \
-            another type for a declared column is refused. decimal(string) and uuid(guid) are for servers with \
-            decimals as strings and UUIDs as a type of their own.
+            json, and decimal(string) and uuid(guid) for servers with decimals as strings and a type for UUIDs. A \
+            column is compared, sorted, grouped and added up by its type. To declare types changes no row; another \
+            type for a declared column is refused.
             """,
             """
             With `record` the requests of push, pull and sync and their answers are kept in traffic.jsonl next to the \

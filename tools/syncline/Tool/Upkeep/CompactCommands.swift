@@ -7,9 +7,9 @@ enum CompactCommands {
         "compact", "write a checkpoint of the whole state and remove old history",
         details: [
             """
-            It writes a checkpoint of the whole state and reads it back. Then it removes whole segments that the \
-            setting `retention` (default: `all`) does not keep, but only those before a checkpoint from which the rest \
-            can be replayed. Changes that no server has confirmed are first written into the log again.
+            It reads the checkpoint back. Then it removes whole segments that the setting `retention` (default: `all`) \
+            does not keep, but only those before a checkpoint from which the rest can be replayed. Changes that no \
+            server has confirmed are first written into the log again.
             """,
             """
             Nothing is removed if the checkpoint differs from the state of the events (`store-corrupt`; `syncline \

@@ -19,13 +19,12 @@ enum RepairCommand {
             is 1, and so it is with --salvage.
             """,
             """
-            --salvage creates a new store from all that can be read; no program may have the damaged store open for \
-            writing, and it is not changed. The state of the new store is that of the newest whole checkpoint with \
-            every readable event after it, so no pending change that can be read is lost. Its history (`log`, `blame`, \
-            `--at`) contains only events that lead to that state without a gap; if an event after the newest whole \
-            checkpoint is lost, it begins with the state, earlier events are only in the damaged store, and the next \
-            pull of each query starts from the beginning. If nothing that is left names the settings, it says so, and \
-            the backend and the protocol must be set again.
+            --salvage creates a new store from all that can be read. The damaged store is not changed, and no program \
+            may have it open for writing. The state of the new store is that of the newest whole checkpoint with every \
+            readable event after it, so no readable pending change is lost. Its history (`log`, `blame`, `--at`) \
+            contains only events that lead to that state without a gap; if an event after the newest whole checkpoint \
+            is lost, it begins with the state, and the next pull of each query starts from the beginning. If the \
+            settings are lost, it says so: set the backend and the protocol again.
             """,
             """
             The token, the headers, the recorded traffic, changes of other processes that wait, and whole branches are \

@@ -8,10 +8,9 @@ enum VerifyCommand {
         "verify", "check every frame, segment and checkpoint",
         details: [
             """
-            It checks each frame, each record, the ends of segments, the indexes, the checkpoints with their digests, \
-            and changes of other processes in tributaries/. Then the events after the oldest checkpoint are replayed, \
-            and the state is compared with the digests. It changes nothing, and works while another program has the \
-            store open; a write in progress does not count as damage.
+            It checks each record, the ends of segments, the indexes, the checkpoints with their digests, and changes \
+            of other processes in tributaries/. Then the events after the oldest checkpoint are replayed, and the \
+            state is compared with the digests. A write in progress does not count as damage.
             """,
             "`repairable` damage affects no acknowledged record; `syncline repair` repairs it.",
         ],
