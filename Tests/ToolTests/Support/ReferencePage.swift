@@ -59,7 +59,7 @@ struct ReferencePage {
 
     private func section(_ command: Command, _ shared: [String]) -> [String] {
         var lines = [
-            "", "### \(command.name)", "", "    \(command.usage)", "",
+            "", "### \(command.name)", "", "    \(command.usage.replacing(" [OPTIONS]", with: ""))", "",
             capitalized(command.summary) + ".",
         ]
         for paragraph in command.details { lines += ["", paragraph] }
