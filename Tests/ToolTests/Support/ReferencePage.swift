@@ -58,10 +58,9 @@ struct ReferencePage {
     }
 
     private func section(_ command: Command, _ shared: [String]) -> [String] {
-        var lines = [
-            "", "### \(command.name)", "", "    \(command.usage.replacing(" [OPTIONS]", with: ""))", "",
-            capitalized(command.summary) + ".",
-        ]
+        var lines = ["", "### \(command.name)"]
+        if !command.operands.isEmpty { lines += ["", "    \(command.usage.replacing(" [OPTIONS]", with: ""))"] }
+        lines += ["", capitalized(command.summary) + "."]
         for paragraph in command.details { lines += ["", paragraph] }
         let explained = meanings(command)
         var list = explained.map(\.line).filter { !shared.contains($0) }
