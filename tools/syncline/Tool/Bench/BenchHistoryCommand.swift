@@ -13,8 +13,8 @@ enum BenchHistoryCommand {
         "bench history", "create a store with many events",
         details: [
             """
-            Rows are inserted and updated one by one. Each change is sent and answered before the next change of its \
-            row, except for the last hundred. A checkpoint is written every 40,000 events.
+            Each change of a row is sent and answered before the next, except for the last hundred. A checkpoint is \
+            written every 40,000 events.
             """
         ],
         operands: [

@@ -15,9 +15,8 @@ enum BenchSyncCommand {
         "bench sync", "measure pulling and preparing a push, without a network",
         details: [
             """
-            It pulls pages from memory into a new store, changes every row, and makes the requests that a push would \
-            send. The store is created in the current folder and removed at the end. Allocations are counted with \
-            tools/bench sync.
+            It pulls pages from memory into a new store in the current folder, changes every row, and makes the \
+            requests of a push. Allocations are counted with tools/bench sync.
             """
         ],
         options: [

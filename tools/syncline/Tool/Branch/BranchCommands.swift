@@ -136,10 +136,10 @@ enum BranchCommands {
         "branch land", "store the changes of a branch as one transaction, and remove the branch",
         details: [
             """
-            All changes are stored or none; `undo` undoes them together while none of them is pushed. If their rows \
-            were also changed in the store, nothing is stored and they are listed; with --over the branch's values \
-            replace them. If a file of the branch can't be removed, `reason` and `address` say so, and `branch drop` \
-            removes the rest. After a kill, a branch may be marked as landed: landing it again only removes it.
+            `undo` undoes the changes together while none of them is pushed. If their rows were also changed in the \
+            store, nothing is stored and they are listed. If a file of the branch can't be removed, `reason` and \
+            `address` say so, and `branch drop` removes the rest. After a kill, a branch may be marked as landed: \
+            landing it again only removes it.
             """
         ],
         operands: [name], options: [Option("over", "also change rows that changed in the store since")],
@@ -194,7 +194,7 @@ enum BranchCommands {
         "branch drop", "remove a branch with its changes",
         details: [
             """
-            If a file of the branch can't be removed, the error names it. Then drop the branch again.
+            If a file can't be removed, the error names it: drop the branch again.
             """
         ],
         operands: [name], examples: [Example("syncline branch drop draft", "remove it without landing it")],

@@ -9,8 +9,8 @@ enum BlameCommand {
         "blame", "show which event gave each field of a row its value",
         details: [
             """
-            `by` names a transaction of this app, a page of a pull, the answer to an operation, a decision and its \
-            policy, or an undo.
+            `by` names a transaction, a page of a pull, the answer to an operation, a decision and its policy, or an \
+            undo.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID or TABLE/ID.FIELD", isRequired: true)],

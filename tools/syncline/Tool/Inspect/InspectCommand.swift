@@ -50,7 +50,7 @@ enum InspectCommand {
 
     static let checkpoints = Command(
         "inspect checkpoints", "list and check the checkpoints of the log",
-        details: ["A checkpoint is read in full. If it is damaged, the next opening is slower, but no data is lost."],
+        details: ["A damaged checkpoint makes the next opening slower, but loses no data."],
         examples: [Example("syncline inspect checkpoints", "oldest first")],
         result: #"[{"address":"@40","file","blocks":n,"bytes":n,"noteBytes":n} or {"damage":{…}}]"#,
         exits: [Exit(.done, "done, whether or not there is damage")],

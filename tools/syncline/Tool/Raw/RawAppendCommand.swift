@@ -8,9 +8,8 @@ enum RawAppendCommand {
         "raw append", "append lines of the input as records",
         details: [
             """
-            Each line of standard input, or each group of N lines with --batch, is one commit: it is stored as a whole \
-            or not at all. The numbers of its records are printed only after the commit is stored as --durability \
-            says. The lines left at the end of the input are a commit, too.
+            Each line of standard input, or each group of N lines with --batch, is one commit, and so are the lines \
+            left at the end. The numbers of its records are printed after it is stored as --durability says.
             """,
             """
             If --store names a log that does not exist, it is created. The log of an app's store is refused: other \

@@ -26,8 +26,8 @@ enum ReplayCommand {
             """,
             "--step starts an interactive session; type `help` in it for its commands.",
             """
-            --write-expected writes the result of the log to a file of lines: rows, pending operations, conflicts, \
-            cursors and counts. --expect compares the log with such a file, and shows the first line that differs.
+            --write-expected writes lines: rows, pending operations, conflicts, cursors and counts. --expect shows the \
+            first that differs.
             """,
         ],
         operands: [Operand("REPORT", "a file of `report`; without options, run its recorded sessions")],

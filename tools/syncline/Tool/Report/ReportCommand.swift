@@ -10,8 +10,7 @@ enum ReportCommand {
         "report", "write a file for a bug report, with masked values",
         details: [
             """
-            The report starts with the state before the first event in the log. If the store is damaged, it has what \
-            `repair --salvage` would keep, and lists what is missing.
+            A damaged store's report has the content of `repair --salvage`, and lists what is missing.
             """,
             """
             Each value is replaced by one of the same type with the same rank in its column. Names of tables and \

@@ -10,9 +10,8 @@ enum MirrorCommand {
         "mirror", "write the tables to an SQLite file, and keep it up to date",
         details: [
             """
-            Each table of the store becomes a table of the file, with the same columns and indexes. An update is one \
-            transaction, and the table syncline_stamp has the number of its event. A file that is not a mirror is \
-            never changed.
+            Each table of the store becomes a table of the file. An update is one transaction, and the table \
+            syncline_stamp has the number of its event. A file that is not a mirror is never changed.
             """
         ],
         operands: [Operand("FILE", "the SQLite file", isRequired: true)],

@@ -8,8 +8,8 @@ enum HoldCommands {
         "hold", "hold back the pending operation of a row",
         details: [
             """
-            The row's operations, and those that follow, stay in the outbox until `release` or `drop`. Other rows are \
-            pushed meanwhile. Without ROW it lists the rows that are held.
+            The row's operations, and those that follow, stay in the outbox until `release` or `drop`. Without ROW it \
+            lists the rows that are held.
             """
         ],
         operands: [Operand("ROW", "TABLE/ID, or ~2 as in `pending`")],

@@ -18,7 +18,7 @@ enum PendingCommand {
             """,
             """
             Changes of another process that the store has not taken in yet are `waiting`, with the address of their \
-            commit. The next command that changes the store takes most of them in; `drop` drops one that stays.
+            commit. The next command that changes the store takes most of them in.
             """,
         ],
         options: [.at], examples: [Example("syncline pending", "show the operations of the next push")],

@@ -17,8 +17,8 @@ enum ExchangeCommands {
             """,
             """
             `csv` writes a heading and one line per row. A string that looks like a number, true or false is quoted, \
-            and one that a spreadsheet would read as a formula has an apostrophe before it. `import --format csv` \
-            reads the rows back, except that null and a missing column are the same.
+            and a formula of a spreadsheet has an apostrophe before it. `import --format csv` reads the rows back; \
+            null and a missing column are the same.
             """,
             """
             `events` writes the events as `log --json` shows them, each with its bytes (`record`): `import` creates \
@@ -118,12 +118,12 @@ enum ExchangeCommands {
         "import", "import the output of `export`, or the database file of another client",
         details: [
             """
-            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv \
-            the first line names the columns. All rows are stored, or none.
+            Rows are inserted, all or none, one per line: {"table":…,"row":{…}}, or only the row with --table. With \
+            --format csv the first line names the columns.
             """,
             """
-            Events, as `export --format events` or `report` writes them, create a new store with the same history, \
-            outbox and conflicts. If a line is wrong, no store is created.
+            Events of `export --format events` or `report` create a new store with the same history, outbox and \
+            conflicts, unless a line is wrong.
             """,
             """
             A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \

@@ -40,17 +40,16 @@ enum ConfigCommand {
         "config", "show or change settings",
         details: [
             """
-            The token and the headers of requests are kept in secrets.json next to the log, which only your user can \
-            read, and are shown masked.
+            The token and the headers of requests are kept in secrets.json, which only your user can read, and are \
+            shown masked.
             """,
             """
-            A store accepts any table until `tables` lists the allowed ones, separated by commas; every other table is \
-            then refused with `unknown-table`. The value `any` removes the restriction. An app with a schema sets the \
-            list again.
+            `tables` lists the allowed tables; others are then refused with `unknown-table`. The value `any` removes \
+            the restriction. An app with a schema sets the list again.
             """,
             """
-            `ids ignore-case` makes ids that differ only in the case of ASCII letters one. It can't be taken back, and \
-            is refused while two ids of a table differ only in case, and while there are branches.
+            `ids ignore-case` makes ids that differ only in the case of ASCII letters one, for ever. It is refused \
+            while a table has two such ids, and while there are branches.
             """,
             """
             `limits` limits requests to the server: seconds for `connect`, `stall`, `total`, `idle` and `wait` (the \
@@ -64,8 +63,8 @@ enum ConfigCommand {
             type for a declared column is refused.
             """,
             """
-            With `record` the requests of push, pull and sync and their answers are kept in traffic.jsonl next to the \
-            log, without secrets, up to the size given (default: `off`).
+            With `record` the traffic of push, pull and sync is kept in traffic.jsonl next to the log, without \
+            secrets, up to the size given (default: `off`).
             """,
         ],
         operands: [
