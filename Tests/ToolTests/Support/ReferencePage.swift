@@ -19,9 +19,11 @@ struct ReferencePage {
             "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output. An error that ends a list",
             "after its first elements were printed is its last element, and the exit code is 4.", "",
             "## Addresses", "",
-            "`@41` event 41, which is record 41 of the log · `@41..57` a range · `@-1` the last event · `2026-05-19T21:30Z` the last",
-            "event up to that time · `todoitem/a` a row · `todoitem/a.text` a field of it · `todoitem/a@41` the row as of event 41 ·",
-            "`~3` the third operation of a push · `s7` segment 7 · `s7:5209663` byte 5209663 of segment 7.", "",
+            "* `@41`: event 41, record 41 of the log; `@41..57`: a range; `@-1`: the last event",
+            "* `2026-05-19T21:30Z`: the last event up to that time",
+            "* `todoitem/a`: a row; `todoitem/a.text`: a field of it; `todoitem/a@41`: the row as of event 41",
+            "* `~3`: the third operation of a push",
+            "* `s7`: segment 7; `s7:5209663`: byte 5209663 of it", "",
             "## Options of every command", "",
         ]
         lines += CommandTable.common.map(line)

@@ -26,7 +26,7 @@ enum BenchLogCommand {
             Option("durability", value: "LEVEL", choices: Durability.names, "durability of commits (default: durable)"),
         ],
         examples: [
-            Example("syncline bench log --writers 16", "sixteen writers that share disk syncs"),
+            Example("syncline bench log --writers 16", "sixteen writers"),
             Example("syncline bench log --batch 1000 --records 1000000 /mnt/disk/bench", "another disk"),
         ],
         result:

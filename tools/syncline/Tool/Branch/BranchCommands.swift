@@ -22,7 +22,7 @@ enum BranchCommands {
         ],
         examples: [
             Example("syncline branch create draft", "create a branch of the present state"),
-            Example("syncline branch create past --at @12", "create one of the past, for --branch past"),
+            Example("syncline branch create past --at @12", "create one of the past"),
         ],
         result: #"{"branch":"…","at":"@41"}"#
     ) { arguments, context in

@@ -30,7 +30,7 @@ enum InspectCommand {
     static let sameSummary = Command(
         "inspect summary", "show the same page as `inspect`",
         examples: [Example("syncline inspect summary", "the same page")],
-        result: "as `inspect`", exits: summary.exits, run: runSummary)
+        result: "as `inspect`", run: runSummary)
 
     static let segments = Command(
         "inspect segments", "list the segments of the log",

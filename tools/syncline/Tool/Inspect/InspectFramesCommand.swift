@@ -8,11 +8,10 @@ extension InspectCommand {
         "inspect frames", "list the frames of the log, in order",
         details: [
             """
-            A range also says where to end. Damage is shown at its place, in a line that begins with `!`.
+            A range also sets the end. Damage is shown at its place, in a line that begins with `!`.
             """,
             """
-            LAG is the number of records before the frame that were not known to be durable when it was written. So \
-            later frames prove whether a damaged frame was acknowledged.
+            LAG is the number of records before the frame that were not known to be durable when it was written.
             """,
         ],
         operands: [Operand("ADDRESS", "where to start: @41, @41..57, @-1 (the last), s7 or s7:5209663")],

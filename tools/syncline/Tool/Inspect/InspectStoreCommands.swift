@@ -88,9 +88,8 @@ enum InspectStoreCommands {
         "inspect unreadable", "list the server's rows that can't be read",
         details: [
             """
-            A pull stores all other rows. A row leaves the list when the server sends it in a form that can be read, \
-            when it is deleted there, and when its table is purged; a row without an id, when a pull of the whole \
-            table (without --query-id, or with --reconcile) does not receive it.
+            A row leaves the list when the server sends it readable or deleted, and when its table is purged; a row \
+            without an id, when a pull of the whole table (without --query-id, or with --reconcile) does not receive it.
             """
         ],
         options: [.at],
@@ -151,7 +150,7 @@ enum InspectStoreCommands {
         ],
         examples: [
             Example("syncline inspect operations", "was any change lost?"),
-            Example("syncline inspect operations --list --fate cancelled", "what was undone, dropped or purged"),
+            Example("syncline inspect operations --list --fate cancelled", "undone, dropped and purged changes"),
         ],
         result:
             #"""

@@ -130,7 +130,7 @@ enum LogCommands {
         options: [.at, .redact],
         examples: [
             Example("syncline show @-1", "show the last event"),
-            Example("syncline show ~1", "show the first operation of a push, and its changes"),
+            Example("syncline show ~1", "show the first operation of a push"),
         ],
         result: "object", exits: [Exit(.no, "the event, frame, row or operation does not exist")]
     ) { arguments, context in

@@ -16,7 +16,7 @@ enum StatsCommand {
         options: [Option("prometheus", "print the counts in the format of Prometheus")],
         examples: [
             Example("syncline stats", "all counts"),
-            Example("syncline stats --prometheus > syncline.prom", "write a file for the text file collector"),
+            Example("syncline stats --prometheus > syncline.prom", "for the text file collector"),
         ],
         result:
             #"""

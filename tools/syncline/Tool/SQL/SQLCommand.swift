@@ -31,7 +31,7 @@ enum SQLCommand {
             Example("syncline sql 'select text, count(*) from todoitem group by text'", "how often each text occurs"),
             Example(
                 "syncline sql 'select n.id, o.text, n.text from todoitem n join \"todoitem@41\" o using (id)'",
-                "rows as they are, and as they were at event 41"),
+                "rows now and as of event 41"),
             Example("syncline sql 'select * from todoitem where n > ?' -3", "a value that is bound"),
             Example("syncline sql 'select * from todoitem where n > :n' --bind n=-3", "the same value by a name"),
         ],

@@ -19,8 +19,8 @@ enum DropCommand {
         ],
         options: [Option("force", "drop it even if it may have reached the server; pull afterwards to see")],
         examples: [
-            Example("syncline drop todoitem/a", "drop a change that the server always refuses"),
-            Example("syncline drop ~2", "drop the second operation of the next push"),
+            Example("syncline drop todoitem/a", "drop a row's change"),
+            Example("syncline drop ~2", "drop the second operation"),
         ],
         result: #"{"table","id","dropped":n}"#
     ) { arguments, context in

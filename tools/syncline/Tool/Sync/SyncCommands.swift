@@ -26,7 +26,7 @@ enum SyncCommands {
         ],
         examples: [
             Example("syncline push --policy merge", "merge conflicts"),
-            Example("syncline push --dry-run --json", "show the requests, their sizes and the conflicts to expect"),
+            Example("syncline push --dry-run --json", "show the requests and foreseeable conflicts"),
         ],
         result:
             #"{"outcome":"complete|incomplete|stopped","reason":…,"operations":[{"table","id","kind","outcome":…}]}"#,

@@ -38,7 +38,7 @@ enum ExchangeCommands {
         examples: [
             Example("syncline export --format csv --table todoitem > todo.csv", "write a file for a spreadsheet"),
             Example("syncline export --format sql | sqlite3 out.db", "create an SQLite database"),
-            Example("syncline export --format events -o events.jsonl", "write the whole history to a file"),
+            Example("syncline export --format events -o events.jsonl", "write the whole history"),
         ],
         result: #"[{"table","row"}]"#
     ) { arguments, context in

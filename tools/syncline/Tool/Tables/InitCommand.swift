@@ -76,13 +76,13 @@ enum ConfigCommand {
         examples: [
             Example("syncline config", "show all settings"),
             Example("syncline config backend https://example.com", "set the server to push to and pull from"),
-            Example("syncline config ids ignore-case", "treat ids as the server does if it changes their case"),
-            Example("syncline config retention '30 days'", "set how much history `compact` keeps"),
+            Example("syncline config ids ignore-case", "ignore the case of ids"),
+            Example("syncline config retention '30 days'", "keep a month of history"),
             Example("syncline config tables todoitem,list", "refuse every other table"),
-            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait a shorter time for the server"),
+            Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait less for the server"),
             Example("syncline config columns entry amount:decimal,due:date", "declare the types of columns"),
             Example("syncline config columns entry --suggest", "propose types from the rows"),
-            Example("syncline config record '8 MiB'", "record the traffic with the server, for `report`"),
+            Example("syncline config record '8 MiB'", "record the traffic"),
         ],
         result:
             #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"limits":{…},"record":"off","token":"••••","headers":{…}}"#,

@@ -12,8 +12,8 @@ enum CompactCommands {
             server has confirmed are first written into the log again.
             """,
             """
-            Nothing is removed if the checkpoint differs from the state of the events (`store-corrupt`; `syncline \
-            repair` quarantines it), and nothing that another process is reading.
+            Nothing is removed that another process is reading, or if the checkpoint differs from the state of the \
+            events (`store-corrupt`; `syncline repair` quarantines it).
             """,
         ],
         examples: [Example("syncline compact", "remove what the setting `retention` does not keep")],

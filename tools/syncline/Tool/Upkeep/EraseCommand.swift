@@ -7,8 +7,8 @@ enum EraseCommand {
         "erase", "remove a store with everything in it",
         details: [
             """
-            Other files in its directory stay. If the process dies before it is done, the next program that opens the \
-            store for writing removes the rest. It is refused while another program has the store open.
+            Other files in its directory stay. After a kill, the next program that opens the store for writing removes \
+            the rest. It is refused while another program has the store open.
             """
         ],
         options: [Option("force", "erase even if changes were not pushed, or if the store can't be read")],

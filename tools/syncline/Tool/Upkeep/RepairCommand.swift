@@ -10,13 +10,12 @@ enum RepairCommand {
             """
             It cuts a torn write off the end, rebuilds HEAD and removes leftovers. It moves into quarantine/ copies of \
             segments under other names, damaged checkpoints, checkpoints whose entries do not match their digest, and \
-            files with changes of another process that can't be read. It covers a damaged frame that holds no record, \
-            such as an index, with a hole. Everything it cuts, moves or covers is kept in quarantine/. Damage to \
+            files with changes of another process that can't be read. It covers a damaged frame without records, such \
+            as an index, with a hole. Everything it cuts, moves or covers is kept in quarantine/. Damage to \
             acknowledged records is never touched.
             """,
             """
-            If HEAD can't be read, records may be missing at the end: a torn write is still cut off, but the exit code \
-            is 1, and so it is with --salvage.
+            If HEAD can't be read, records may be missing at the end, and the exit code is 1, also with --salvage.
             """,
             """
             --salvage creates a new store from all that can be read. The damaged store is not changed, and no program \
@@ -27,9 +26,9 @@ enum RepairCommand {
             settings are lost, it says so: set the backend and the protocol again.
             """,
             """
-            The token, the headers, the recorded traffic, changes of other processes that wait, and whole branches are \
-            copied, too. Those that can't be read are listed and stay where they are. If the log holds no events, \
-            every readable record is copied and keeps its number.
+            The token, the headers, the recorded traffic, waiting changes of other processes, and whole branches are \
+            copied, too; the unreadable are listed. If the log holds no events, every readable record is copied and \
+            keeps its number.
             """,
         ],
         options: [
