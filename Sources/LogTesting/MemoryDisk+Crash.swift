@@ -1,4 +1,4 @@
-// How a disk in memory continues after a crash, and what can happen to the bytes of a file.
+// The state of a disk in memory after a crash, and the fate of the bytes of its files.
 
 import SegmentLog
 

@@ -1,5 +1,5 @@
-// What a test can do to a disk in memory besides using it: arm failures, damage bytes, read the counts, and inspect what is
-// durable. None of it is counted, and all of it still works after the disk ended.
+// A test's control of a disk in memory: it arms failures, damages bytes, reads the counts, and inspects the durable
+// state. None of it is counted, and all of it still works after the disk ended.
 
 public import SegmentLog
 import SynclineGround

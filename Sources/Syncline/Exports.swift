@@ -1,4 +1,4 @@
-// What `import Syncline` re-exports: the values of SynclineCore, and the SegmentLog types used in a configuration.
+// The re-exports of `import Syncline`: the values of SynclineCore, and the SegmentLog types used in a configuration.
 // The log is also a product of its own.
 
 @_exported public import SynclineCore

@@ -1,4 +1,4 @@
-// Where time and chance come from. Nothing else asks the system for them: each library has an interface of its own, which
+// The source of time and chance. Nothing else asks the system for them: each library has an interface of its own, which
 // a test can replace, and which uses this.
 
 #if canImport(Darwin)

@@ -1,4 +1,4 @@
-// Which characters are escaped wherever text of others is shown to a person: on a terminal and in logs.
+// The characters that are escaped wherever text of others is shown to a person: on a terminal and in logs.
 
 extension Unicode.Scalar {
     /// Whether it could act as a terminal command or mislead a reader: control characters, line and paragraph

@@ -1,3 +1,3 @@
-// What `import SynclineTesting` re-exports: what a test can do to a disk in memory.
+// The re-exports of `import SynclineTesting`: a test's control of a disk in memory.
 
 @_exported public import LogTesting

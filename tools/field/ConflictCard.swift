@@ -1,4 +1,4 @@
-// What the user needs to know to decide a conflict: a pure function of the conflict.
+// The facts by which the user decides a conflict: a pure function of the conflict.
 
 import Syncline
 

@@ -1,4 +1,4 @@
-// What this version of the app makes of the rows that the versions before it stored.
+// The migration of rows that earlier versions of the app stored.
 
 import Syncline
 

@@ -1,4 +1,4 @@
-// What a screen says about its data: a pure function of what the screen observes, so every state is tested
+// A screen's message about its data: a pure function of the observed values, so every state is tested
 // without a store, a server or a view.
 
 import Syncline

@@ -1,4 +1,4 @@
-// What the app shows, and what its user types.
+// The app's screen, and the commands that its user types.
 
 import Foundation
 import Synchronization

@@ -1,5 +1,5 @@
-// Tells when files in a directory change: by inotify on Linux, by vnode events on Apple platforms. There, a directory tells of
-// files that are created, renamed and removed; a file that only grows is watched itself, which is done for the newest segment.
+// A watch on the files of a directory: inotify on Linux, vnode events on Apple platforms. There, a directory reports
+// files that are created, renamed and removed; a file that only grows, such as the newest segment, is watched itself.
 
 import Dispatch
 import SynclineGround

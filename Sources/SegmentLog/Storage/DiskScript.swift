@@ -1,4 +1,4 @@
-// What a test decides over the calls of a disk in memory: each is announced to it, and it says what the disk does instead.
+// A test's control of the calls of a disk in memory: each is announced to it, and it decides the result.
 
 /// What a disk does instead of a call's work.
 package struct DiskFault: Sendable {

@@ -1,4 +1,4 @@
-// What a writer does while idle: a sync soon after `ordered` commits, and after a second without a commit an update
+// The work of an idle writer: a sync soon after `ordered` commits, and after a second without a commit an update
 // of HEAD that proves the newest records.
 
 import SynclineGround

@@ -1,4 +1,4 @@
-// How an app opens a store, what is reported to it, and the first events of a new store.
+// The settings with which an app opens a store, its reports, and the first events of a new store.
 
 public import SegmentLog
 public import SynclineCore

@@ -1,4 +1,4 @@
-// How a program closes a store whose changes it has already acknowledged.
+// Closes a store whose changes the program has already acknowledged.
 
 import SegmentLog
 package import SynclineCore

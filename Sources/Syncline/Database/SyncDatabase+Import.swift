@@ -1,4 +1,4 @@
-// Brings what another client stored into a new store: its rows as the server's, and what it had not sent as changes.
+// The import of another client's data into a new store: its rows as the server's, and its unsent changes.
 
 package import SynclineCore
 

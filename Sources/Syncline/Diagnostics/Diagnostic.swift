@@ -1,4 +1,4 @@
-// What the engine reports about its work, for the log of the app. A message has no values of rows, no ids and no tokens.
+// The engine's messages about its work, for the log of the app. They have no values of rows, no ids and no tokens.
 
 /// A report about the engine's work.
 public struct Diagnostic: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What views show of sync: whether it runs, what is not pushed yet, and what the user must decide.
+// The state of sync for views: whether it runs, which changes are not pushed yet, and what the user must decide.
 
 public import Foundation
 public import Observation

@@ -1,5 +1,5 @@
-// Whether a store whose oldest events were removed still has a state to begin with. Its log alone looks healthy without
-// one, and its checkpoints are derived data only as long as another one can take their place.
+// The check that a store whose oldest events were removed still has a state to begin with. Its log alone looks healthy
+// without one, and its checkpoints are derived data only as long as another one can take their place.
 
 package import SegmentLog
 import SynclineCore

@@ -1,4 +1,4 @@
-// What waits in a store's folder of tributaries, for code that inspects, checks or rescues a store.
+// The changes that wait in a store's folder of tributaries, for code that inspects, checks or rescues a store.
 
 package import SegmentLog
 package import SynclineCore

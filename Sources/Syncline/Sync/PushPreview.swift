@@ -1,4 +1,4 @@
-// What a push would do, read from a state alone: no lock is taken and nothing is sent.
+// A preview of a push, made from a state alone: no lock is taken and nothing is sent.
 
 public import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// Keeping operations on a row from being pushed, and letting them go again.
+// Holds back a row's operations, and releases them.
 
 public import SynclineCore
 import SynclineGround

@@ -1,4 +1,4 @@
-// What is reported of pushes, pulls and automatic sync.
+// The reports of pushes, pulls and automatic sync.
 
 import SynclineCore
 

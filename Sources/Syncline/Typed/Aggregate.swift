@@ -1,4 +1,4 @@
-// What can be computed from the rows of a query: `.count`, `.sum(\.price)`, `.max(\.due)`.
+// The values computed from the rows of a query: `.count`, `.sum(\.price)`, `.max(\.due)`.
 
 public import Foundation
 import SynclineCore

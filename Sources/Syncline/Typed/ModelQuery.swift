@@ -1,4 +1,4 @@
-// What is asked of a model's table, as a value: conditions, order and window. Local tables, a server's tables and
+// A query on a model's table, as a value: conditions, order and window. Local tables, a server's tables and
 // past states are asked with the same methods.
 
 import SynclineCore

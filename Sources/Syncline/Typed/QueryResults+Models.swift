@@ -1,4 +1,4 @@
-// What differs between two results of a live typed query.
+// The difference between two results of a live typed query.
 
 import SynclineCore
 

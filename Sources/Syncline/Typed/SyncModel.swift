@@ -1,4 +1,4 @@
-// What an app's type says to be stored as rows: its table's name and its id. Everything else is plain `Codable`.
+// A type that an app stores as rows: its table's name and its id. Everything else is plain `Codable`.
 
 /// A type whose values can be stored as rows: `struct TodoItem: SyncModel { … }`.
 ///

@@ -1,5 +1,5 @@
-// What a fold reads and writes: the state, what of it is kept decoded, and the ways to read and write entries. The folds
-// of the different kinds of events have it in common.
+// The state that a fold reads and writes: the entries, the part of them that is kept decoded, and access to both. The
+// folds of all kinds of events share it.
 
 import SynclineGround
 

@@ -1,4 +1,4 @@
-// Why an event gave a field its value: what decided it, and how.
+// The cause of a field's value in an event: the decision and its reason.
 
 import SynclineGround
 

@@ -1,5 +1,5 @@
-// How much of its history a store keeps, and what may be removed. Computed from numbers alone; nothing is removed
-// here.
+// The part of its history that a store keeps, and the part that may be removed. Computed from numbers alone; nothing
+// is removed here.
 
 /// How much of its history a store keeps.
 public enum Retention: Hashable, Sendable {

@@ -1,5 +1,5 @@
-// What an event did to the state: the rows that changed, and the changes that entered or left the outbox. Read from
-// what the store keeps in order to undo an event.
+// The effect of an event on the state: the rows that changed, and the changes that entered or left the outbox. Read
+// from the data that the store keeps in order to undo an event.
 
 import SynclineGround
 

@@ -1,4 +1,4 @@
-// What a condition on one column means in the order of an index: the intervals of it that can hold matches.
+// A condition on one column, as intervals of an index's order that can hold matches.
 
 import SynclineGround
 

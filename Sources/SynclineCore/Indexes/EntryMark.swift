@@ -1,5 +1,6 @@
-// What the key of an index's entry leaves open about its row's values. Whole numbers have one place, whether they are
-// integers or doubles; and some values are not in the key as they are. An entry without a mark leaves nothing open.
+// The mark of an index's entry, for details of its row's values that its key does not tell. Whole numbers have one
+// place, whether they are integers or doubles; and some values are not in the key unchanged. An entry without a mark
+// leaves nothing open.
 //
 //   mark := nothing, or one byte: 01 the row has to be read, or the sum of 02 (first column), 04, … 80 (seventh column)
 //           for each column that has a whole number that is a double, or a UUID in lower case

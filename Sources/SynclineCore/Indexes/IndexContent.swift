@@ -1,4 +1,4 @@
-// Which values a column of an index has. It decides whether the order of the index is that of SQL.
+// The kinds of values that a column of an index has. They decide whether the order of the index is that of SQL.
 
 import SynclineGround
 

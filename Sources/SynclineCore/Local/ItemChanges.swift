@@ -1,4 +1,4 @@
-// What an app changed in a row it had read.
+// An app's changes to a row it had read.
 
 import SynclineGround
 

@@ -1,5 +1,4 @@
-// Memory that will be read soon. The processor fetches it while other work is done; it never waits for it here, and what
-// the address leads to does not matter.
+// A prefetch hint for memory that will be read soon. It never blocks, and an invalid address is harmless.
 
 import CAtomics
 

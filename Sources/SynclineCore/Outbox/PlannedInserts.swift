@@ -1,4 +1,4 @@
-// Where an update stands in the order of a push. It may refer to a row that was inserted after the update's first
+// The place of an update in the order of a push. It may refer to a row that was inserted after the update's first
 // change. So it moves to its last change if another row's insert lies between the two.
 
 /// The positions of all inserts of a plan, for plans of any size.

@@ -1,4 +1,4 @@
-// Whether an index has its entries in the order of a query, from its beginning or from its end.
+// The test whether an index has its entries in the order of a query, from its beginning or from its end.
 
 import SynclineGround
 

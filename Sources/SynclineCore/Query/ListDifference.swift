@@ -1,4 +1,4 @@
-// What differs between two results of a query, in the form that lists on a screen are updated by.
+// The difference between two results of a query, in the form by which lists on a screen are updated.
 
 import SynclineGround
 

@@ -1,4 +1,4 @@
-// What a live query shows of its tables: computed from a state once, then kept up to date from the rows that changed.
+// The content of a live query: computed from a state once, then kept up to date from the rows that changed.
 
 package protocol LiveContent: SendableMetatype {
     associatedtype Result: Hashable & Sendable

@@ -1,5 +1,5 @@
-// What the last wanted row has in the first column of an order, kept so that the encoded values of other rows can be
-// compared with it. Most rows of a long table come after it, and then nothing more of them is read.
+// The edge of a result: the last wanted row's value in the first column of an order, with which the encoded values of
+// other rows are compared. Most rows of a long table come after it, and then nothing more of them is read.
 
 import SynclineGround
 

@@ -1,4 +1,4 @@
-// How a query was carried out, to find out why it is slow.
+// The plan by which a query was carried out, to find out why it is slow.
 
 /// How a query was carried out.
 public struct QueryPlan: Hashable, Sendable {

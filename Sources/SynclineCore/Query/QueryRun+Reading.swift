@@ -1,4 +1,4 @@
-// How a query reads: entries of an index, the rows they lead to, and whole tables.
+// The reading of a query: entries of an index, the rows they lead to, and whole tables.
 
 import SynclineGround
 

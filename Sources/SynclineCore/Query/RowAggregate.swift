@@ -1,5 +1,4 @@
-// A question about rows whose answer is not rows: how many they are, what they add up to, and what comes first or last,
-// for all matching rows together or for each group of them.
+// An aggregate query: count, sum, average, minimum or maximum, of all matching rows together or by group.
 
 import SynclineGround
 

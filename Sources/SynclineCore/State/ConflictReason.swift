@@ -1,4 +1,4 @@
-// Why an operation awaits a decision.
+// The reason why an operation awaits a decision.
 
 /// Why an operation conflicted or was rejected.
 public enum ConflictReason: String, Hashable, Sendable {

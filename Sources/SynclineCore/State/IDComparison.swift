@@ -1,4 +1,4 @@
-// Which ids name the same row.
+// The comparison of ids: exact, or without regard to case.
 
 import SynclineGround
 

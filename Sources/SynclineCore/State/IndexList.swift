@@ -1,4 +1,4 @@
-// Which indexes a table has: kept among the settings.
+// The list of a table's indexes, kept among the settings.
 
 import SynclineGround
 

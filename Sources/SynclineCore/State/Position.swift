@@ -1,4 +1,4 @@
-// Where a change stands in the log, which is its place in the outbox.
+// A change's position in the log, which is its place in the outbox.
 
 package import SynclineGround
 

@@ -1,4 +1,4 @@
-// How many rows a page asks for: fewer while answers are too large to be accepted, more again when they are not.
+// The number of rows that a page asks for: fewer while answers are too large to be accepted, more again later.
 
 struct PageSize: Hashable, Sendable {
     private let usual: Int

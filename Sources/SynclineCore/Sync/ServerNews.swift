@@ -1,4 +1,4 @@
-// What a server announced about its changes, and when to listen: from the end of a complete round until the stream
+// A server's announcements of changes, and the times to listen: from the end of a complete round until the stream
 // ends, and again after a pause and another round. It is told events; the driver listens and waits.
 
 package struct ServerNews: Sendable {

@@ -1,4 +1,4 @@
-// What a push would send for an operation if it began now. Reading it freezes nothing.
+// The request that a push would send for an operation if it began now. Reading it freezes nothing.
 
 extension StateReader {
     /// An operation as it would be sent; nil if it, or another operation of its row before it, awaits a decision. It has

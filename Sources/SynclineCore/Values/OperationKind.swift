@@ -1,4 +1,4 @@
-// What can be done to a row.
+// The kinds of operations on a row.
 
 /// What a change does to a row, or an operation sends.
 public enum OperationKind: UInt8, Hashable, Sendable, CaseIterable {

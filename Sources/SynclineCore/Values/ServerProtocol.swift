@@ -1,4 +1,4 @@
-// Which protocol a server speaks: it says how a filter is written, and what its division means.
+// The protocol of a server. It decides the spelling of a filter, and the meaning of a division.
 
 /// A server's sync protocol.
 public enum ServerProtocol: String, Hashable, Sendable, CaseIterable {

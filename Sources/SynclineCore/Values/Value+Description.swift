@@ -1,4 +1,4 @@
-// How values are printed: as JSON, so that a log line or a debugger shows what is in them.
+// The printed form of values: JSON, so that a log line or a debugger shows their content.
 
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
     /// The value as JSON, but a string without quotes, a date in its original form, and bytes as their count.

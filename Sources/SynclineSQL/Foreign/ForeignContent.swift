@@ -1,4 +1,4 @@
-// What another client's file contains, as far as an import needs it.
+// The content of another client's file, as far as an import needs it.
 
 import SynclineCore
 

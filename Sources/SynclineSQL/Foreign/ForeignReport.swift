@@ -1,4 +1,4 @@
-// What an import found, and what it could not import.
+// The report of an import: the tables it found, and everything it could not import.
 
 /// What an import of another client's file put into a store.
 public struct ForeignReport: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// How an app describes the tables of another client's file: what the file itself does not say.
+// An app's description of a table in another client's file, for facts that the file lacks.
 
 /// A client whose database file can be imported.
 public enum ForeignClient: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-// How SQL reads a string as a number. It compares a string with an expression of a numeric type, such as
+// The number that SQL reads in a string. It compares a string with an expression of a numeric type, such as
 // `cast(? as integer)`, as a number if the string looks like one. The type of the other side is not known to a table.
 
 /// What a string is as a number.

@@ -1,4 +1,4 @@
-// What SQLite asks of a table before it runs a statement.
+// SQLite's question to a table before it runs a statement.
 
 import SynclineCore
 

@@ -1,4 +1,4 @@
-// What a statement reads: the state of a store at a moment, and its log.
+// The source of a statement: the state of a store at a moment, and its log.
 
 package import SegmentLog
 import Syncline

@@ -1,4 +1,4 @@
-// What is known of a table, and the plan that follows from it. The code is pure. SQLite checks every condition again, so
+// The planner: chooses a scan from facts about the table. The code is pure. SQLite checks every condition again, so
 // a plan may return too many rows, but never too few.
 
 import SynclineCore

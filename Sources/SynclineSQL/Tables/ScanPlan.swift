@@ -1,4 +1,4 @@
-// How the rows of a table are found for a statement.
+// The way in which a statement finds the rows of a table.
 
 import SynclineCore
 

@@ -1,4 +1,4 @@
-// What a full-text search asks for, and what it finds.
+// A full-text query, and its matches.
 
 public import SynclineCore
 

@@ -1,4 +1,4 @@
-// How long a client may take.
+// The time limits of clients.
 
 /// Time limits for a client, in seconds.
 struct ConnectionDeadlines: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// How long a request may wait for the database.
+// The time limits of requests that wait for the database.
 
 /// The time limits for waiting for the database.
 struct DatabaseLimits: Hashable, Sendable {

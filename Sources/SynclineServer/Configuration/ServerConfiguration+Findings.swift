@@ -1,4 +1,4 @@
-// What is worth knowing about settings that are valid.
+// The findings about settings that are valid.
 
 import SynclineCore
 

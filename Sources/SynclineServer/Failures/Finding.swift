@@ -1,4 +1,4 @@
-// What is wrong, or worth knowing, before a server serves: the same findings stop a start and are printed by `check`.
+// A finding before a server serves, such as an error or a warning: the same stop a start and are printed by `check`.
 
 struct Finding: Hashable, Sendable {
     enum Weight: String, Hashable, Sendable {

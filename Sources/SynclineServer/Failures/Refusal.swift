@@ -1,4 +1,4 @@
-// Why the server refuses a request, as the client is told.
+// The server's refusal of a request, as the client receives it.
 
 /// The reason why the server refuses a request: the client's fault, never the server's.
 struct Refusal: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-// Why a server can't start, or can't use a new configuration.
+// The reason why a server can't start, or can't use a new configuration.
 
 /// The reason why a server can't start: one line for a person.
 struct StartFailure: Error, Hashable, Sendable {

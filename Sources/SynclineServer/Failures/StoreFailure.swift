@@ -1,4 +1,4 @@
-// Why a store could not carry out a request, and whether trying again can help.
+// The failure of a store to carry out a request, and whether trying again can help.
 
 /// The reason why a store could not carry out a request.
 enum StoreFailure: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What the service learns about a request and does not send to its client: its caller, and the reason why the store
+// The service's notes about a request, which are not sent to its client: its caller, and the reason why the store
 // failed.
 
 import SynclineGround

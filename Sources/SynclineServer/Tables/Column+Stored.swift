@@ -1,4 +1,4 @@
-// What a column holds, by its type: which values fit, and in which form they are stored. A number keeps its digits, a date
+// The values that a column holds, by its type, and the form in which they are stored. A number keeps its digits, a date
 // its instant and a UUID its spelling. What can't be held is refused, and never becomes another value.
 
 import SynclineCore

@@ -1,4 +1,4 @@
-// Which strings are ids of a table whose key is not a string.
+// The strings that are ids of a table whose key is not a string.
 
 /// The kind of a table's ids. A protocol's ids are strings: a key of another type has one string for each of its
 /// values.

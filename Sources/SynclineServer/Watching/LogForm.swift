@@ -1,4 +1,4 @@
-// How the lines of the log are written.
+// The form of the log's lines.
 
 enum LogForm: String, Hashable, Sendable, CaseIterable {
     case text, json, none

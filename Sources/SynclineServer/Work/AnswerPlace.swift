@@ -1,5 +1,5 @@
-// Where a request is answered: on the thread that serves its connection, or by workers while the connection is
-// suspended.
+// The place where a request is answered: on the thread that serves its connection, or by workers while the connection
+// is suspended.
 
 import SynclineWire
 

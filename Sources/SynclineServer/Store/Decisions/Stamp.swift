@@ -1,4 +1,4 @@
-// When a write happened.
+// The number and time of a write.
 
 import SynclineCore
 

@@ -1,4 +1,4 @@
-// What a client wants to change, once it may.
+// A change that a client may make to a table.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// What a write did.
+// The outcome of a write.
 
 import SynclineCore
 import SynclineWire

@@ -1,4 +1,4 @@
-// What `why` says, in sentences.
+// The answer of `why`, in sentences.
 
 import SegmentLog
 import SynclineCore

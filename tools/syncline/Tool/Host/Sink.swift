@@ -1,4 +1,4 @@
-// Where output bytes are written. If the reader goes away, that is not a failure: the writer stops quietly.
+// A destination for output bytes. If the reader goes away, that is not a failure: the writer stops quietly.
 
 import SegmentLog
 

@@ -1,4 +1,4 @@
-// How many events of each kind a log holds, and how large they are.
+// The number and size of a log's events, by kind.
 
 import SynclineCore
 

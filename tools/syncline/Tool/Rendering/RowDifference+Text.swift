@@ -1,4 +1,4 @@
-// What changed in a row, for people and for programs.
+// The changes of a row, for people and for programs.
 
 import SynclineCore
 

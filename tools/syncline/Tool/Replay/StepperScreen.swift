@@ -1,4 +1,4 @@
-// What a replay session shows of its position: the event, its changes, the outbox, and the watches.
+// The screen of a replay session at its position: the event, its changes, the outbox, and the watches.
 
 import SynclineCore
 

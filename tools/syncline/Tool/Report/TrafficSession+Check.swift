@@ -1,4 +1,4 @@
-// Which commands of a report may be run again.
+// The commands of a report that may be run again.
 
 import SynclineCore
 

@@ -1,4 +1,4 @@
-// How durable a command line wants what it appends.
+// The durability of an append, as a command line names it.
 
 import SegmentLog
 

@@ -1,4 +1,4 @@
-// What the user wrote into the box of the page: an event, a moment, a row, or an operation of the outbox.
+// The target of the user's words in the box of the page: an event, a moment, a row, or an operation of the outbox.
 
 import Syncline
 import SynclineCore

@@ -1,4 +1,4 @@
-// What the page shows, as JSON: the store as a whole, events, tables, the outbox, and what the user wrote into the box.
+// The data of the page as JSON: the store as a whole, events, tables, the outbox, and the target of the box.
 
 import SegmentLog
 import Syncline
