@@ -40,7 +40,7 @@ extension MemoryDisk {
         return disk.restarted()
     }
 
-    /// Returns the disk as a restarted machine sees it: what is durable and has a name.
+    /// Returns the disk as a restarted machine sees it: the durable state that has a name.
     private func restarted() -> MemoryDisk {
         var disk = MemoryDisk(piece: piece, capacity: capacity)
         var numbers = [Int?](repeating: nil, count: inodes.count)

@@ -10,7 +10,7 @@ extension String {
         }
     }
 
-    /// The same for older systems: decoding repairs what is not valid, and so changes it.
+    /// The same for older systems: decoding repairs invalid bytes, and so changes the string.
     @inlinable public init?(unrepairedUTF8 bytes: UnsafeRawBufferPointer) {
         var text = String(decoding: bytes, as: UTF8.self)
         guard text.withUTF8({ $0.elementsEqual(bytes) }) else { return nil }

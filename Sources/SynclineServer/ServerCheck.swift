@@ -1,4 +1,4 @@
-// `syncline-server check`: looks at everything that a start needs, changes nothing, and says how to mend what is wrong.
+// `syncline-server check`: looks at everything that a start needs, changes nothing, and says how to mend each fault.
 
 import SynclineCore
 import SynclineWire

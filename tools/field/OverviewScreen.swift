@@ -1,4 +1,4 @@
-// The first screen: all inspections, with what is left to fix in each.
+// The first screen: all inspections, each with its open findings.
 
 import Observation
 import Syncline

@@ -197,7 +197,7 @@ public final class Checkpoint: Sendable {
 }
 
 extension LogCatalog {
-    /// Verifies all checkpoints: calls `body` with each that is intact, and `damage` with what is wrong with another.
+    /// Verifies all checkpoints: calls `body` with each that is intact, and `damage` with the fault of another.
     package func verifyCheckpoints(
         in storage: any LogStorage, _ body: (Checkpoint) throws(LogError) -> Void, damage: (LogDamage) -> Void
     ) throws(LogError) {

@@ -36,7 +36,7 @@ package struct RecordAssembler {
     private let recordLimit: Int
     /// The record whose fragments have been read so far; nil if there are none.
     private var begun: SequenceNumber?
-    /// What is wrong with that record. It is reported with the data frame that ends the record.
+    /// The fault of that record. It is reported with the data frame that ends the record.
     private var fault: RecordFault?
 
     package init(recordLimit: Int = Format.recordLimit) {

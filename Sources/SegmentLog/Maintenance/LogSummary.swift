@@ -1,6 +1,6 @@
 // A summary of a whole log.
 
-/// A log in numbers: its segments, their sizes, and what is damaged.
+/// A log in numbers: its segments, their sizes, and the damage.
 package struct LogSummary: Sendable {
     package var location: String
     package var report: LogReport

@@ -14,7 +14,7 @@ package struct RecordEntry: Hashable, Sendable {
     }
 }
 
-/// A record, or what is found in its place.
+/// A record, or the damage in its place.
 package enum RecordFound: Hashable, Sendable {
     case record(RecordEntry)
     /// Records that an earlier repair or salvage could not keep.

@@ -1,7 +1,7 @@
 // The rule that distinguishes a torn write from damage. It depends on later frames, HEAD and the zeros of a torn
 // sector, not on the position alone. The rule is a pure function, so that every row of the table has a test.
 
-/// What was found where the last segment stops being valid.
+/// The findings at the place where the last segment stops being valid.
 package struct TailFacts: Hashable, Sendable {
     /// The next record expected there; if a transaction is incomplete, its first.
     package var sequence: SequenceNumber

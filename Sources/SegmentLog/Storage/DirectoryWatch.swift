@@ -48,7 +48,7 @@ package final class DirectoryWatch: Sendable {
             if sources.withLock({ $0.all.isEmpty }) { return nil }
         }
 
-        /// Watches what is there now.
+        /// Watches the present files.
         private func renew() {
             let wanted = paths + paths.compactMap(WatchSource.newestSegment)
             sources.withLock { sources in

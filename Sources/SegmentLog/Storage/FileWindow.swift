@@ -34,7 +34,7 @@ package final class FileWindow {
         return UnsafeRawBufferPointer(rebasing: buffer[from..<max(from, min(from + wanted, loaded))])
     }
 
-    /// Discards what was read, because the file may have changed.
+    /// Discards the bytes read, because the file may have changed.
     package func invalidate() {
         loaded = 0
     }

@@ -48,7 +48,7 @@ package struct MemoryDisk: Sendable {
         case rename(directory: Int, name: String, newDirectory: Int, newName: String, Entry)
     }
 
-    /// The size of one piece in bytes; nil if nothing is ever lost, so that what is visible is all there is.
+    /// The size of one piece in bytes; nil if nothing is ever lost, so that the visible state is all there is.
     package let piece: Int?
     /// The maximum total size of all visible files; nil for no limit.
     package var capacity: UInt64?
@@ -74,7 +74,7 @@ package struct MemoryDisk: Sendable {
         return max(0, Int(clamping: capacity) - used)
     }
 
-    /// Returns what is visible, without locks, open files and a limit, as a disk with pieces of another size.
+    /// Returns the visible state, without locks, open files and a limit, as a disk with pieces of another size.
     package func copied(piece: Int?) -> MemoryDisk {
         var disk = MemoryDisk(piece: piece)
         disk.inodes = inodes.map { Inode(visible: $0.visible, durable: piece == nil ? [] : $0.visible) }

@@ -270,7 +270,7 @@ package final class Appender {
         wire.withUnsafeBytes { payload.append($0.slice(offset, range.upperBound - offset)) }
     }
 
-    /// Encodes what is in `payload`; a batch too large to keep is written to the file piece by piece.
+    /// Encodes `payload`; a batch too large to keep is written to the file piece by piece.
     private func emit(_ kind: FrameKind, count: Int, flags: FrameFlags, time: WallTime?) throws(StorageError) {
         var frame = FrameHeader(kind: kind, firstSequence: tail.next)
         frame.recordCount = UInt16(count)
@@ -292,7 +292,7 @@ package final class Appender {
         statistics.frames += 1
     }
 
-    /// Encodes what is in `payload` as the next frame.
+    /// Encodes `payload` as the next frame.
     func encode(_ frame: FrameHeader, compressed: Bool, time: WallTime? = nil, hole: HolePayload? = nil) {
         var frame = frame
         frame.chain = tail.chain
@@ -304,7 +304,7 @@ package final class Appender {
 
     // MARK: Writing
 
-    /// Writes what is encoded but not yet in the file, and zeros ahead of it if little room is left.
+    /// Writes encoded bytes that are not yet in the file, and zeros ahead of it if little room is left.
     func writeOut(zeroingAhead: Bool) throws(StorageError) {
         let start = tail.offset - UInt64(unsynced.count - written)
         let bytes = unsynced.bytes.slice(written, unsynced.count - written)
@@ -370,7 +370,7 @@ package final class Appender {
         try sync()
     }
 
-    /// Records in HEAD what is durable, as a witness for the last frames. `clean` means that nothing follows.
+    /// Records the durable end in HEAD, as a witness for the last frames. `clean` means that nothing follows.
     package func attest(clean: Bool) throws(LogError) {
         try sync()
         guard head.current.durableThrough != durableThrough || head.current.isClean != clean else { return }

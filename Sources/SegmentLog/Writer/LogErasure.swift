@@ -39,7 +39,7 @@ package final class LogErasure {
         try callStorage { () throws(StorageError) in try storage.names(in: "").contains(FileName.erasure) }
     }
 
-    /// Removes what is left: what can be removed goes even if something else can't, and the mark stays then. The caller holds
+    /// Removes the rest: all that can be removed goes even if something else can't, and the mark stays then. The caller holds
     /// the lock.
     static func finish(_ storage: any LogStorage) throws(LogError) {
         try callStorage { () throws(StorageError) in

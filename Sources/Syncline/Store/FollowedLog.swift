@@ -23,7 +23,7 @@ final class FollowedLog {
         cursor = try reader.frames(from: projector.through + 1)
     }
 
-    /// Folds what was written since, and returns whether there was anything. After an error, the state is not usable.
+    /// Folds the events written since, and returns whether there was anything. After an error, the state is not usable.
     func advance() throws(SyncError) -> Bool {
         let before = projector.through
         isWhole = false

@@ -150,7 +150,7 @@ final class LiveLists: Sendable {
         }
     }
 
-    /// Returns what is to be passed on; nil if nothing is left.
+    /// Returns the changes to pass on; nil if none are left.
     private func takeBatch() -> Batch? {
         content.withLock { content in
             guard let before = content.reader, let after = content.newest else {

@@ -43,7 +43,7 @@ package struct StateCheck {
         /// Why the event can't be folded, if it can't.
         package var refusal: String?
 
-        /// What is wrong, as part of a sentence.
+        /// The fault, as part of a sentence.
         package var sentence: String {
             if let refusal { return "the event @\(event) can't be folded: \(refusal)" }
             return isOfEntries

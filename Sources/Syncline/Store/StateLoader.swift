@@ -111,7 +111,7 @@ package struct StateLoader: Sendable {
             hint: "Choose a later moment.")
     }
 
-    /// Returns the starting state: a checkpoint that is not newer than what is wanted, or the empty state.
+    /// Returns the starting state: a checkpoint that is not newer than the wanted one, or the empty state.
     private func start(
         _ reader: LogReader, through last: UInt64?, _ usingCheckpoints: Bool
     ) throws(SyncError) -> Projector {

@@ -103,7 +103,7 @@ package final class StoreEngine {
         return number
     }
 
-    /// Folds a page and writes what is new in it.
+    /// Folds a page and writes the new part of it.
     func record(page: PulledPage) throws(SyncError) -> PageEffect {
         try checkOwner()
         try reader.checkNotBranch()

@@ -29,7 +29,7 @@ final class StoreFollower {
         try HistoryReading.run(storage, claiming: false) { () throws(SyncError) in try FollowedLog(storage) }
     }
 
-    /// Reads what is new; returns whether there was anything. After that, `projector` is another one.
+    /// Reads new events; returns whether there was anything. After that, `projector` is another one.
     func refresh() throws(SyncError) -> Bool {
         log.projector.store.resume(after: projector.store)
         while true {
@@ -53,7 +53,7 @@ final class StoreFollower {
         }
     }
 
-    /// Folds what is new in the log. If that is not possible, because what was read before was removed or taken back,
+    /// Folds new events of the log. If that is not possible, because what was read before was removed or taken back,
     /// loads the state again.
     private func advance() throws(SyncError) -> Bool {
         if log.isCurrent, let isChanged = try? log.advance() { return isChanged }

@@ -175,7 +175,7 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Closes the log and releases its lock. What is read remains as it is; writing is refused.
+    /// Closes the log and releases its lock. Reads still work; writing is refused.
     func suspend() throws(SyncError) {
         let reason = SyncError(.suspended, "the store is suspended", hint: "Call `resume()` first.")
         try close(reason)

@@ -157,7 +157,7 @@ struct PullDriver {
         return known
     }
 
-    /// Stores what is new in the page, and the cursor, in one event. Rows already known add nothing to it.
+    /// Stores the new rows of the page, and the cursor, in one event. Rows already known add nothing to it.
     private func store(
         _ rows: [ServerRow], lookedUp: [ExactString: ServerRow] = [:], vanished: [UInt64] = [], _ query: PullQuery,
         _ cursor: CursorState?, isAudit: Bool, _ report: inout PullReport

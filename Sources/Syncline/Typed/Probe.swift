@@ -8,7 +8,7 @@ final class ProbeNotes {
     /// For each type of coding keys that the model uses, whether it has a name.
     var keys: [@Sendable (String) -> Bool] = []
     var names: Set<String> = []
-    /// What is known of the types of columns.
+    /// The known types of columns.
     var types: [String: ColumnType] = [:]
 }
 

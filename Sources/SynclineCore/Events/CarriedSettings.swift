@@ -4,7 +4,7 @@
 import SynclineGround
 
 extension StateReader {
-    /// Returns the events that set what is set. Indexes are not among them: they only save work.
+    /// Returns the events that set the present settings. Indexes are not among them: they only save work.
     package func settingEvents() throws(SyncError) -> [Event.Body] {
         var events: [Event.Body] = []
         try snapshot.forEach(prefix: [Keyspace.settings]) { key, stored throws(SyncError) in

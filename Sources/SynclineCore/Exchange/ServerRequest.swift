@@ -29,7 +29,7 @@ package struct WriteRequest: Hashable, Sendable {
     package var operationID: String
     /// For an insert that met a tombstone: how to ask the server to restore the row.
     package var undelete: Undelete?
-    /// The types by which the server's row is compared with what is sent.
+    /// The types by which the server's row is compared with the sent one.
     package var types = TableTypes()
 
     package enum Undelete: Hashable, Sendable {

@@ -80,7 +80,7 @@ package struct Blame {
         return names
     }
 
-    /// Remembers when an operation on the row was sent, and what was answered.
+    /// Remembers when an operation on the row was sent, and its answer.
     private mutating func note(_ event: Event, number: UInt64) {
         let key = projector.state.rowKey(focus.table, focus.id)
         switch event.body {

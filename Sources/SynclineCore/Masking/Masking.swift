@@ -5,7 +5,7 @@
 import SynclineGround
 
 package final class Masking {
-    /// What is masked only on request.
+    /// The parts that are masked only on request.
     package struct Options: Hashable, Sendable {
         package var ids = false
         package var names = false

@@ -33,7 +33,7 @@ package final class BlockCache: Sendable {
         /// For each run the slots of its blocks, up to the last that was ever cached; -1 for those that are not.
         var runs: [[Int32]] = []
         var size = 0
-        /// The hand of the clock: it evicts what was not used since it last passed.
+        /// The hand of the clock: it evicts blocks that were not used since it last passed.
         var hand = 0
 
         /// The slot of a block; nil if it is not cached.

@@ -20,7 +20,7 @@ extension BlockSource {
     }
 }
 
-/// What is needed to open a run.
+/// The facts needed to open a run.
 package struct RunRoot: Hashable, Sendable {
     package var indexBlocks: [UInt64] = []
     package var filterBlocks: [UInt64] = []

@@ -1,4 +1,4 @@
-// Writes a run of entries that come in key order, and returns what is needed to open it. The caller stores the
+// Writes a run of entries that come in key order, and returns the facts needed to open it. The caller stores the
 // blocks.
 
 import SynclineGround

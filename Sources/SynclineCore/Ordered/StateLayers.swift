@@ -122,7 +122,7 @@ extension StateSnapshot {
         return try end.withBytes { end throws(SyncError) -> Int in try place.pass(before: end) }
     }
 
-    /// Computes the digest from all entries. It detects a run whose content is not what was folded, which the digest
+    /// Computes the digest from all entries. It detects a run whose content is not the folded one, which the digest
     /// updated with every change can't detect.
     package func summed() throws(SyncError) -> Digest {
         var digest = Digest()

@@ -116,7 +116,7 @@ package final class IndexEntries {
         return nil
     }
 
-    /// The string of a place: what is between its tag and its end of two bytes.
+    /// The string of a place: the bytes between its tag and its end of two bytes.
     private func string(_ place: Bytes) -> Bytes? {
         guard place.first == SortTag.string else { return nil }
         let escaped = Bytes(rebasing: place[1..<place.count - 2])

@@ -53,7 +53,7 @@ struct IndexOrder {
     /// Whether the rows are sorted by their ids, so that the first entries are those of the first rows.
     var isByID: Bool { keys.isEmpty }
 
-    /// The place in the index to continue at: what is known of it.
+    /// The place in the index to continue at, as far as it is known.
     /// - Parameter id: The form that an id has in keys.
     func places(
         _ index: TableIndex, _ id: (String) throws(SyncError) -> [UInt8]

@@ -5,7 +5,7 @@ package protocol LiveContent: SendableMetatype {
 
     /// The tables, each once.
     var tables: [String] { get }
-    /// What is shown.
+    /// The shown content.
     var result: Result { get }
 
     /// Computes the result from a state.

@@ -23,7 +23,7 @@ package struct PurgePlan {
                 }
                 guard matches else { return }
             }
-            // What is remembered of a row that is gone is not a row.
+            // The memory of a row that is gone is not a row.
             guard entry.base != nil || entry.pending != nil else { return }
             self.ids.append(id)
             if entry.pending != nil { pendingKeys.append(RowKey.bytes(table, id, ids)) }

@@ -183,7 +183,7 @@ struct Spelling {
     }
 }
 
-/// What is known of one function of a group.
+/// The running result of one function of a group.
 private struct Tally {
     private let function: RowAggregate.Function
     private let type: ColumnType

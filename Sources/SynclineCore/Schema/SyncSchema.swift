@@ -116,7 +116,7 @@ public struct Migration: Sendable {
     }
 }
 
-// MARK: What is recorded
+// MARK: The record
 
 extension SyncSchema {
     /// The declaration that a store records: the tables, with the defaults of columns that migrations added.

@@ -1,7 +1,7 @@
 // Decides what a declaration of types changes: a column has one type, and a second one is refused.
 
 extension TypeDeclaration {
-    /// Returns what is new of it; nil if nothing is. Throws if a column can't be declared, or has another type.
+    /// Returns its new part; nil if there is none. Throws if a column can't be declared, or has another type.
     package func news(over known: TableTypes) throws(SyncError) -> TypeDeclaration? {
         var types = known
         var new: [TypedColumn] = []

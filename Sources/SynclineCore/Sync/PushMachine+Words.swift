@@ -11,7 +11,7 @@ extension PushMachine {
         package internal(set) var report: OperationReport
         /// Its phase in this push; `PushMachine.move` changes it.
         var phase = Phase.planned
-        /// What is known about its attempts.
+        /// The known history of its attempts.
         var arrival: Arrival
         /// What the store has recorded of it, and this push since.
         var history = History()
@@ -22,7 +22,7 @@ extension PushMachine {
         var policy: String?
     }
 
-    /// What is known about the attempts of an operation, from the least to the most that may have happened.
+    /// The known history of an operation's attempts, from the least to the most that may have happened.
     enum Arrival: Comparable, Sendable {
         /// No attempt can have reached the server.
         case impossible
@@ -70,7 +70,7 @@ extension PushMachine {
         case held
     }
 
-    /// The store's record of an operation, apart from what is sent.
+    /// The store's record of an operation, apart from its request.
     package struct History: Sendable {
         /// Whether an insert that meets a tombstone restores the row, without another decision.
         var mayRevive = false

@@ -18,7 +18,7 @@ package struct ServerNews: Sendable {
 
     package mutating func roundBegan() { latestAtStart = latest }
 
-    /// What was announced during the round, and may not be part of it.
+    /// The announcements during the round, which may not be part of it.
     package var toldMeanwhile: String? { latest == latestAtStart ? nil : latest }
 
     /// Returns whether to begin listening: false if it is already listening.

@@ -10,7 +10,7 @@ package enum RowIDFault: Error, Hashable, Sendable {
     /// `.` or `..`.
     case dots
 
-    /// What is wrong, as part of a sentence.
+    /// The fault, as part of a sentence.
     package var reason: String {
         switch self {
         case .empty: "it is empty"

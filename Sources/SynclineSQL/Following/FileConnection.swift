@@ -66,7 +66,7 @@ final class FileConnection {
         sqlite3_progress_handler(handle, 1000, shouldStop, nil)
         // A power cut may undo the newest transactions, but never a part of one.
         sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil)
-        // What is removed is overwritten.
+        // Removed content is overwritten.
         sqlite3_exec(handle, "PRAGMA secure_delete = ON", nil, nil, nil)
     }
 

@@ -23,7 +23,7 @@ protocol FileWriter: AnyObject {
     func remove(_ id: String, of table: String) throws(FileFailure)
     /// Removes all rows of a table.
     func removeAll(of table: String) throws(FileFailure)
-    /// Removes what is left of removed rows besides the rows themselves.
+    /// Removes the remains of removed rows besides the rows themselves.
     func scrub() throws(FileFailure)
     /// Called after all rows are written.
     func finish(_ source: SQLSource) throws(FileFailure)

@@ -36,7 +36,7 @@ struct FoundOperation {
     var version: Value?
 }
 
-/// What is in a file besides rows.
+/// The content of a file besides rows.
 struct FoundQueue {
     /// In the order in which they would be sent.
     var operations: [FoundOperation] = []

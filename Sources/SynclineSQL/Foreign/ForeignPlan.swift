@@ -11,7 +11,7 @@ struct ForeignRow {
 }
 
 struct ForeignPlan {
-    /// What is pending on a row. The other client may have two operations for it: one that it had begun to send, and one
+    /// A row's pending changes. The other client may have two operations for it: one that it had begun to send, and one
     /// that was made meanwhile.
     private struct Pending {
         var operation: FoundOperation
@@ -125,7 +125,7 @@ struct ForeignPlan {
         localChanges.append(LocalChange(kind: .update, table: table, id: id, columns: local))
     }
 
-    /// Checks what is to be stored.
+    /// Checks the rows and changes to be stored.
     private mutating func item(_ id: String, _ columns: [Value.Member], _ table: String) -> Item? {
         do throws(SyncError) {
             return try Item([.init("id", .string(id))] + columns)

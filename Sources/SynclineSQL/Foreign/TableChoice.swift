@@ -84,7 +84,7 @@ struct TableChoice {
         }
     }
 
-    /// What is not known about the columns.
+    /// The unknown facts about the columns.
     private func gaps(of table: FileTable, _ description: ForeignTable?) -> [String] {
         table.columns.compactMap { column in
             if column.isSystem { return nil }

@@ -141,7 +141,7 @@ struct ScanFacts: Hashable {
     }
 }
 
-/// What is known of an index.
+/// The known facts about an index.
 struct IndexFacts: Hashable {
     /// The columns that it is sorted by.
     var columns: [Int]

@@ -81,7 +81,7 @@ final class StoreTable: VirtualTable {
     var types: [ColumnType] { facts.types }
     var reader: StateReader { source.reader }
     private let facts: TableFacts
-    /// What is known of it, which can become more while statements are planned.
+    /// The known facts about it, which can become more while statements are planned.
     private var known: ScanFacts
     /// Indexes made for the time of the statement, by column; nil for one that would be too large.
     private var made: [Int: MadeIndex?] = [:]

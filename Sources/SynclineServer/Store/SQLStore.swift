@@ -12,7 +12,7 @@ final class SQLStore: TableStore {
     let limits: ServerConfiguration.Limits
     let queue = WriteQueue()
     let counts = StoreMeasures()
-    /// What is known to be committed.
+    /// The part of the history known to be committed.
     let continuity = Mutex(Continuity())
     private let definitions: [TableDefinition]
     private let published: SharedReading<Published>

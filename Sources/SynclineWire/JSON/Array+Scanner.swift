@@ -3,7 +3,7 @@
 import SynclineGround
 
 extension [UInt8] {
-    /// Parses what was received, without a byte order mark, as JSON.
+    /// Parses received bytes, without a byte order mark, as JSON.
     func withScanner<Result>(
         _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {

@@ -4,7 +4,7 @@
 import SynclineCore
 import SynclineGround
 
-/// What is known about a row whose content can't be read.
+/// The known facts about a row whose content can't be read.
 struct RowOutline: Hashable {
     var id: String?
     /// The millisecond of its last change.

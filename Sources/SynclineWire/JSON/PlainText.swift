@@ -1,4 +1,4 @@
-// Finds the part of a string that has the same form in JSON: most of what is read and written.
+// Finds the part of a string that has the same form in JSON: most of all text.
 
 extension UnsafeRawBufferPointer {
     /// Returns the next byte that is a quote, a backslash, a control character or not ASCII, testing eight at a

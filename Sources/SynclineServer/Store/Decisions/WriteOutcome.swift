@@ -5,7 +5,7 @@ import SynclineWire
 
 /// The outcome of a write.
 enum WriteOutcome: Hashable, Sendable {
-    /// What was done to a row. The database remembers these names.
+    /// The effect on a row. The database remembers these names.
     enum Effect: String, Hashable, Sendable {
         case inserted, changed
         /// The row is a tombstone.

@@ -20,7 +20,7 @@ struct DatabaseTable: Hashable, Sendable {
     func column(_ name: String) -> DatabaseColumn? { columns.first { $0.name.hasSameBytes(as: name) } }
 }
 
-/// What is true of the whole database.
+/// The properties of the whole database.
 struct DatabaseFacts: Hashable, Sendable {
     /// The product and its version.
     var product: String

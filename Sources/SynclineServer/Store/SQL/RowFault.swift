@@ -1,7 +1,7 @@
 // Rows that would never reach a client, or not as they are: the feed is in the order of their numbers, other clients
 // read in the order of their times, and both leave out what has neither.
 
-/// What is wrong with some rows of a table.
+/// A fault of some rows of a table.
 enum RowFault: Hashable, CaseIterable {
     case noID, noTime, noDeleted, noNumber, earlyNumber, lateNumber, sameNumber
 

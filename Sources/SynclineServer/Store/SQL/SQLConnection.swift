@@ -28,7 +28,7 @@ protocol SQLConnection: AnyObject {
     func begin(_ text: String) throws(StoreFailure)
     /// The tables among these names that exist, read together.
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable]
-    /// What is true of the whole database.
+    /// The properties of the whole database.
     func facts() throws(StoreFailure) -> DatabaseFacts
 }
 
@@ -56,7 +56,7 @@ extension SQLConnection {
         try run(statement) { _ in true }
     }
 
-    /// What is made of the first row.
+    /// The element made of the first row.
     func first<Result>(
         _ statement: SQLStatement, _ make: (any SQLRow) -> Result
     ) throws(StoreFailure) -> Result? {

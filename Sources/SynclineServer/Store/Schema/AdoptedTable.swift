@@ -216,7 +216,7 @@ struct AdoptedTable {
 }
 
 extension TableDefinition {
-    /// What is wrong with a table, or worth knowing, that exists in the database or should.
+    /// The findings about a table that exists in the database or should.
     func findings(_ table: DatabaseTable?, isOwn: Bool, _ dialect: SQLDialect) -> [Finding] {
         guard let table else { return [] }
         return (isOwn ? [] : AdoptedTable(self, table, dialect).findings) + faultsOfRights(table)

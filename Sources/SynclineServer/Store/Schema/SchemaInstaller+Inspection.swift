@@ -42,7 +42,7 @@ extension SchemaInstaller {
 }
 
 extension StoreCatalogue {
-    /// What was found about a table, and how it is served.
+    /// The findings about a table, and the way it is served.
     fileprivate func findings(of definition: TableDefinition, _ facts: DatabaseFacts) -> [Finding] {
         let place = "table \(definition.name)"
         var findings = findings.filter { $0.place == place }

@@ -89,7 +89,7 @@ struct SchemaInstaller {
         try connection.run(StateSQL.begin(epoch: epoch, dialect))
     }
 
-    /// Creates what is missing. By now another process may have done so.
+    /// Creates the missing tables and columns. By now another process may have done so.
     private func installServedTables(
         _ definitions: [TableDefinition], _ connection: any SQLConnection, epoch: String, renewsEpoch: Bool
     ) throws(StoreFailure) {
@@ -112,7 +112,7 @@ struct SchemaInstaller {
         return catalogue
     }
 
-    /// What is wrong with the rows of tables. A check that takes too long is a warning.
+    /// The faults of the rows of tables. A check that takes too long is a warning.
     static func faultsOfRows(
         _ catalogue: StoreCatalogue, _ connection: any SQLConnection, hasMark: Bool = true
     ) throws(StoreFailure) -> [Finding] {

@@ -1,4 +1,4 @@
-// The tables of a database as a server knows them, and what is worth telling an operator about them.
+// The tables of a database as a server knows them, and findings about them for an operator.
 
 import SynclineGround
 

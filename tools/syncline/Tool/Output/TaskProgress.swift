@@ -2,7 +2,7 @@
 // that ends within half a second.
 
 package final class TaskProgress {
-    /// What is counted.
+    /// The unit of progress.
     package enum Measure: Sendable { case bytes, rows }
 
     private let narration: Narration?

@@ -1,4 +1,4 @@
-// One table on a page about the store: its rows, what is pending, and its columns with their types.
+// One table on a page about the store: its rows, its pending changes, and its columns with their types.
 
 import Syncline
 import SynclineCore

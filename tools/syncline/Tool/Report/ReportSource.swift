@@ -16,7 +16,7 @@ struct ReportSource {
     private(set) var sessions: [TrafficSession]
     /// Sessions left out, because the state that they started from is no longer known.
     private(set) var leftOut = 0
-    /// For a damaged store: what is missing.
+    /// The rescue of a damaged store.
     let rescue: Rescue?
     /// The folder of the salvaged store.
     private let folder: ScratchFolder?

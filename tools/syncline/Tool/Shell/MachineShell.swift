@@ -108,7 +108,7 @@ final class MachineShell {
         try write(ShellReply(number: asked.number, exit: isKnown ? .done : .no, output: "null"))
     }
 
-    /// Answers what is held, up to a request that others wait for.
+    /// Answers the held requests, up to a request that others wait for.
     private func serve(_ tell: @escaping Post) async throws {
         while current == nil, let next = held.popFirst() {
             heldSize -= next.size

@@ -28,7 +28,7 @@ extension Context {
         }
     }
 
-    /// Refuses a filter with a column that no row ever had: what it selects is not what was meant.
+    /// Refuses a filter with a column that no row ever had: it would not select the rows that were meant.
     func check(columnsOf filter: FilterExpression, _ reader: StateReader) throws {
         guard let (column, meant) = try Context.unknown(filter.columns, reader).first else { return }
         throw ToolError(

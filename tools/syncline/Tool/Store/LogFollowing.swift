@@ -1,4 +1,4 @@
-// Following a log: a command reads what is there, then new events as they are written, until it is interrupted.
+// Following a log: a command reads the present events, then new ones as they are written, until it is interrupted.
 
 import SegmentLog
 

@@ -70,7 +70,7 @@ final class StudioEvents: Sendable {
         if last >= content.index.next { content.index.add(last, nil) }
     }
 
-    /// What is damaged, as far as the index has been read.
+    /// The damage, as far as the index has been read.
     var damage: [LogDamage] { content.withLock { $0.damage } }
     var gaps: [ClosedRange<UInt64>] { content.withLock { $0.index.gaps } }
     var tables: [String] { content.withLock { $0.index.tables.sorted() } }

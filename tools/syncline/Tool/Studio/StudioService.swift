@@ -21,7 +21,7 @@ final class StudioService: Sendable {
         sql = StudioSQL(data.states, seconds: statementSeconds)
     }
 
-    /// Ends what is running, before the server stops.
+    /// Ends running work, before the server stops.
     func stop() { sql.stop() }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {

@@ -41,7 +41,7 @@ struct RowExport {
 
     private func json(_ row: StoredRow) -> JSONValue { ["table": .string(table), "row": JSONValue(row)] }
 
-    /// A line of CSV. A terminal must not take what is in it for a command.
+    /// A line of CSV. A terminal must not take its content for a command.
     private func line(_ text: String) throws {
         try context.output.line(context.output.form == .human ? escaped(text) : text)
     }

@@ -93,7 +93,7 @@ enum RepairCommand {
         return report
     }
 
-    /// What is said of a log whose HEAD can't be read.
+    /// The warning about a log whose HEAD can't be read.
     static let unknownEnd = "  records may be missing at the end: HEAD, which says how many there were, can't be read"
 
     private static func show(

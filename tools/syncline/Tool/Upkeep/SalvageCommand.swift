@@ -1,4 +1,4 @@
-// `repair --salvage`: creates a new store from the whole data of a damaged one, and lists what is missing.
+// `repair --salvage`: creates a new store from the whole data of a damaged one, and lists the rest.
 
 import SegmentLog
 import Syncline
@@ -123,7 +123,7 @@ struct SalvageCommand {
         return !settingsAreLost && lost.isEmpty && leftOut.isEmpty && unreadable.isEmpty && endIsKnown ? .done : .no
     }
 
-    /// What is not copied because it is damaged.
+    /// The damaged content that is not copied.
     private var unreadable: [String] { waiting.unreadable + branches.damaged.map { "\(Branches.folder)/\($0)" } }
 
     private func tell(_ word: String, _ ranges: [SequenceRange], _ reason: String, _ context: Context) throws {
