@@ -10,7 +10,7 @@ enum ReportCommand {
         "report", "write a file for a bug report, with masked values",
         details: [
             """
-            A damaged store's report has the content of `repair --salvage`, and lists what is missing.
+            A damaged store's report has the content of `repair --salvage`, and lists the losses.
             """,
             """
             Each value is replaced by one of the same type with the same rank in its column. Names of tables and \

@@ -127,11 +127,11 @@ enum ExchangeCommands {
             """,
             """
             A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \
-            store with its rows and its pending operations; the file is not changed. Use --columns, once for each \
-            table, for what the file does not contain: 'TodoItem=text:string,complete:bool'. An error says what is \
-            missing, with an example. Other names in the store are written 'TodoItems as todoitem=Title as \
-            text:string'; 'photo:skip' and 'Settings=skip' leave out a column and a table. The types are string, \
-            integer, number, bool, date, uuid, bytes, json and skip. The first pull reads everything again.
+            store with its rows and its pending operations; the file is not changed. Describe types that it lacks with \
+            --columns, once for each table: 'TodoItem=text:string,complete:bool'. An error has an example. Other names \
+            in the store are written 'TodoItems as todoitem=Title as text:string'; 'photo:skip' and 'Settings=skip' \
+            leave out a column and a table. The types are string, integer, number, bool, date, uuid, bytes, json and \
+            skip. The first pull reads everything again.
             """,
         ],
         operands: [Operand("FILE", "a database file of another client, named with --from")],
