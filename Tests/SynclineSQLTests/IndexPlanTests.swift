@@ -194,6 +194,5 @@ import Testing
         let list = PlanRequest.Condition(column: 1, comparison: .equal, isList: true)
         #expect(text(plan([list])) == "the index on list, due, n: list in ?")
         #expect(text(plan([equal(4)])) == "an index made for size = ?")
-        #expect(text(ScanPlan(access: .entries(column: 1), cost: 1, rows: 1)) == "entries of the index on list")
     }
 }

@@ -37,21 +37,6 @@ import Testing
         #expect(plan(Array(all[..<1])).access == .made(column: 1))
     }
 
-    @Test func `entries of an index on strings are read if they have all that is wanted, in their order`() {
-        var request = PlanRequest(conditions: [], order: [.init(column: 2)], read: 0b101)
-        var facts = facts
-        #expect(facts.plan(request).access == .all)
-        facts.text = [2]
-        #expect(facts.plan(request).access == .entries(column: 2) && facts.plan(request).isOrdered)
-        request.read = 0b111
-        #expect(facts.plan(request).access == .all)
-        request.read = 0b100
-        request.order = [.init(column: 2, isDescending: true)]
-        #expect(facts.plan(request).access == .all)
-        request.order = [.init(column: 2), .init(column: 1)]
-        #expect(facts.plan(request).access == .all)
-    }
-
     @Test func `a constant finds more rows than a value of another table's row`() {
         let joined = plan([.init(column: 1, comparison: .equal)])
         let constant = plan([.init(column: 1, comparison: .equal, isConstant: true)])

@@ -32,11 +32,6 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
     /// Any values.
     package static let unknown = IndexContent(rawValue: 1 << 13 - 1)
 
-    /// Whether there is nothing but strings and null.
-    package var hasStringsOnly: Bool {
-        isDisjoint(with: [.bool, .number, .date, .bytes, .structure, .uuid, .decimal, .unfit])
-    }
-
     /// Values of a kind.
     package init(_ kind: PlaceKind) {
         switch kind {

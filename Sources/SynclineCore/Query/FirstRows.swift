@@ -129,13 +129,6 @@ struct FirstRows {
     /// The number of rows that are wanted and there.
     var count: Int { min(items.count, limit) }
 
-    /// Returns the position of the last row that is wanted, once all were offered; nil if there are fewer than wanted.
-    mutating func end() -> [UInt8]? {
-        sort()
-        guard items.count >= limit else { return nil }
-        return memory.withView { [UInt8](items[limit - 1].position($0)) }
-    }
-
     /// Calls `body` with what the rows were read from, in order, without the first `skip`.
     mutating func forEach(
         skipping skip: Int, _ body: (_ key: Bytes, _ value: Bytes) throws(SyncError) -> Void

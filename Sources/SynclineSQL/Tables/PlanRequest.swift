@@ -37,9 +37,6 @@ struct PlanRequest: Hashable {
     /// The columns that are read, as bits; the last one stands for all from 63 on.
     var read: UInt64 = .max
 
-    /// Whether nothing but the id and a column is read.
-    func readsOnly(_ column: Int) -> Bool { column < 63 && read & ~(1 | 1 << UInt64(column)) == 0 }
-
     /// Whether a column that is none of these must equal a value which is known before the statement runs, or one of a
     /// list.
     func containsEquality(outside columns: ArraySlice<Int> = []) -> Bool {

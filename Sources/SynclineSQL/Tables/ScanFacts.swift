@@ -11,8 +11,6 @@ struct ScanFacts: Hashable {
     var sortsIDs = true
     /// Whether ids sort as they do in an index.
     var hasOneIDForm = false
-    /// The columns with an index that have only strings and null.
-    var text: Set<Int> = []
 
     /// The cheapest plan.
     func plan(_ request: PlanRequest) -> ScanPlan { plan(request, onlyKnown: true) }
@@ -37,7 +35,6 @@ struct ScanFacts: Hashable {
             plans.append(inOrderOfIDs(found, request))
         }
         if let part = part(request, onlyKnown) { plans.append(part) }
-        if let entries = entries(request) { plans.append(entries) }
         func cost(_ plan: ScanPlan) -> Double {
             // SQLite sorts the rows otherwise.
             request.order.isEmpty || plan.isOrdered ? plan.cost : plan.cost + plan.rows / 2
@@ -87,14 +84,6 @@ struct ScanFacts: Hashable {
         return ScanPlan(access: .idRange(ends), used: used, cost: rows, rows: rows)
     }
 
-    /// A plan for all values of a column of strings in their order.
-    private func entries(_ request: PlanRequest) -> ScanPlan? {
-        guard request.order.count == 1, let key = request.order.first, !key.isDescending, text.contains(key.column),
-            request.readsOnly(key.column)
-        else { return nil }
-        return ScanPlan(access: .entries(column: key.column), isOrdered: true, cost: size * 0.8, rows: size)
-    }
-
     /// A plan for the cheapest use of an index; nil if none is of use.
     private func part(_ request: PlanRequest, _ onlyKnown: Bool) -> ScanPlan? {
         let sorts = !request.order.isEmpty
@@ -107,6 +96,7 @@ struct ScanFacts: Hashable {
         let isKnown = indexes[part.index].isBackward(part.choice, request, ids: hasIDOrder) != nil
         if onlyKnown, part.choice.isOrdered, !isKnown {
             part.choice.dropOrder()
+            part.choice.isCovering = covers(indexes[part.index], request, isNarrowed: part.choice.isNarrowed)
             guard part.choice.isOfUse else { return nil }
         }
         return ScanPlan(
@@ -116,6 +106,11 @@ struct ScanFacts: Hashable {
 
     /// Whether ids sort as their rows' keys do.
     private var hasIDOrder: Bool { sortsIDs && hasOneIDForm }
+
+    /// Whether the entries of an index have all that is read. Many rows that are looked up take longer than the table.
+    private func covers(_ index: IndexFacts, _ request: PlanRequest, isNarrowed: Bool) -> Bool {
+        sortsIDs && index.covers(request.read) && (index.keepsValues || isNarrowed || !index.mayNeedRows)
+    }
 
     /// The use of an index for the conditions, with the positions of those that it takes into account. An order that is
     /// not known is assumed.
@@ -129,11 +124,10 @@ struct ScanFacts: Hashable {
             if !choice.add(found.condition) { break }
         }
         choice.isFiltered = request.containsEquality(outside: index.columns.prefix(choice.equal))
-        choice.isCovering =
-            sortsIDs && index.covers(request.read)
-            && (index.keepsValues || choice.isNarrowed || !index.mayNeedRows)
         let assumed = index.isRead ? index : index.atBest
-        if let isBackward = assumed.isBackward(choice, request, ids: hasIDOrder) {
+        let isBackward = assumed.isBackward(choice, request, ids: hasIDOrder)
+        choice.isCovering = covers(isBackward == nil ? index : assumed, request, isNarrowed: choice.isNarrowed)
+        if let isBackward {
             choice.setOrder(
                 isBackward: isBackward, hasLimit: request.hasLimit, hasOthers: !request.hasOnly(used))
         }

@@ -12,8 +12,6 @@ struct ScanPlan: Hashable {
         case idRange(IndexChoice.Ends)
         /// The rows with entries in a part of an index.
         case index(IndexPart)
-        /// The entries of an index on strings, for a caller that reads only its column and the id.
-        case entries(column: Int)
         /// The rows with a value in a column without an index. If they are asked for repeatedly, an index is made for
         /// the time of the statement.
         case made(column: Int)
@@ -71,7 +69,6 @@ extension ScanPlan {
             case .id: equality(columns[0], 0)
             case .idRange(let ends): range(columns[0], ends)
             case .index(let part): text(part, columns)
-            case .entries(let column): "entries of the index on \(columns[column])"
             case .made(let column): "an index made for \(equality(columns[column], 0))"
             }
         return isOrdered ? way + ", in order" + (isBackward ? " from the end" : "") : way

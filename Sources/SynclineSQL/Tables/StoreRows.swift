@@ -152,24 +152,3 @@ final class EntryRows: IndexedRows {
         sink.write(cursor.value(place))
     }
 }
-
-/// The entries of an index on strings, in the order of the whole strings.
-final class StringRows: StoreRows {
-    private let entries: IndexEntries
-    private var entry: IndexEntries.Entry?
-
-    init(_ columns: ScanColumns, _ entries: IndexEntries) {
-        self.entries = entries
-        super.init(columns)
-        show(entries.current)
-    }
-
-    override func advance() throws(SyncError) { show(try entries.advance()) }
-
-    private func show(_ found: IndexEntries.Entry?) { (entry, row) = (found, found?.row) }
-
-    override func write(_ column: Int, to sink: ResultSink) {
-        guard let entry, !entry.isWhole, column > 0 else { return super.write(column, to: sink) }
-        entry.text.map { sink.text($0) } ?? sink.null()
-    }
-}

@@ -27,9 +27,6 @@ final class StoreScan: TableScan {
         case .id: return try rows(ids: lists, byID: plan.isOrdered)
         case .idRange(let ends): return try rows(ends.of(lists[0]), byID: plan.isOrdered)
         case .index(let part): return try rows(part, lists)
-        case .entries(let column):
-            guard let entries = try table.entries(column) else { throw .malformed("an index") }
-            return StringRows(columns, entries)
         case .made(let column): return try made(column, lists.map { $0[0] }, byID: false)
         }
     }

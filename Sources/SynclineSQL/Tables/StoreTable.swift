@@ -44,7 +44,6 @@ struct TableFacts {
             guard let facts = IndexFacts(index, stored, content) else { continue }
             indexes.append(index)
             scan.indexes.append(facts)
-            if sortsIDs, !facts.isRead, content.hasStringsOnly { scan.text.insert(facts.columns[0]) }
         }
         self.indexes = indexes
         self.scan = scan
@@ -121,11 +120,6 @@ final class StoreTable: VirtualTable {
             : try MadeIndex(reader, table: name, column: stored[column - 1], types[column - 1])
         made[column] = .some(index)
         return index
-    }
-
-    /// The entries of an index on a column with strings and null.
-    func entries(_ column: Int) throws(SyncError) -> IndexEntries? {
-        try IndexEntries(reader, table: name, column: stored[column - 1])
     }
 
     // MARK: Parts of indexes
