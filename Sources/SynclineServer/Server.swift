@@ -31,16 +31,15 @@ final class Server: Sendable {
         try gate.take(configuration.auth)
         tombstoneDays = configuration.tombstoneDays
         let tls = try Server.certificate(configuration)
-        let service: TableService
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
             store = try SQLStore(
                 database, configuration.tables, environment, limits: configuration.limits,
                 renewsEpoch: configuration.renewsEpoch)
-            service = try TableService(configuration, store, environment, gate)
         } catch {
             throw StartFailure(error)
         }
+        let service = TableAnswers(configuration, store, environment, gate)
         let http = try HTTPServer(configuration, service, tls: tls, environment)
         self.http = http
         gate.tell { [log = http.log] text in log.note(text) }

@@ -3,7 +3,7 @@
 import SynclineWire
 
 struct WatchingAnswers: RequestAnswering {
-    let service: TableService
+    let service: TableAnswers
     let http: HTTPServer
 
     /// It receives few requests, without TLS and without a log.
@@ -17,10 +17,10 @@ struct WatchingAnswers: RequestAnswering {
         return try HTTPServer(configuration, self, tls: nil)
     }
 
-    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
+    func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
         switch request.pathSegments {
         case ["metrics"]: http.measures
-        case ["healthz"], ["readyz"]: service.answer(request, url: url, notes)
+        case ["healthz"], ["readyz"]: service.answer(request, &context)
         default: TableAnswer.refusal(404, "There is no resource at this path", code: "not-found")
         }
     }

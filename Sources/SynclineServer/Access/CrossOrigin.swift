@@ -19,19 +19,14 @@ struct CrossOrigin: Hashable, Sendable {
                     + "\(WireHeader.capabilities), \(WireHeader.epoch)"))
     }
 
-    /// The maximum number of added headers.
-    static let headerLimit = 3
-
-    /// The answer to a preflight request.
-    func preflight(_ request: [HTTPHeader]) -> HTTPResponse {
-        var response = HTTPResponse(status: 204)
-        guard let origin = request.value("Origin"), allows(origin) else { return response }
-        response.headers.append(HTTPHeader("Access-Control-Allow-Methods", "GET, PUT, PATCH, POST, DELETE, OPTIONS"))
+    /// More headers for the answer to a preflight request.
+    func preflight(_ request: [HTTPHeader]) -> [HTTPHeader] {
+        guard let origin = request.value("Origin"), allows(origin) else { return [] }
+        var headers = [HTTPHeader("Access-Control-Allow-Methods", "GET, PUT, PATCH, POST, DELETE, OPTIONS")]
         if let wanted = request.value("Access-Control-Request-Headers"), CrossOrigin.isList(wanted) {
-            response.headers.append(HTTPHeader("Access-Control-Allow-Headers", wanted))
+            headers.append(HTTPHeader("Access-Control-Allow-Headers", wanted))
         }
-        response.headers.append(HTTPHeader("Access-Control-Max-Age", String(maxAgeSeconds)))
-        return response
+        return headers + [HTTPHeader("Access-Control-Max-Age", String(maxAgeSeconds))]
     }
 
     func allows(_ origin: String) -> Bool {

@@ -26,10 +26,11 @@ final class ConnectionRequest {
     var waiting: WaitingAnswer?
     /// The worker's answer.
     var outcome: HTTPResponse?
+    /// What is known about it besides its content, once it was read.
+    var context = RequestContext()
     var status = 0
     /// The request's id in the log and in its answer.
     var id = ""
-    let notes = RequestNotes()
     /// The code of the error in its answer.
     var code: String?
     var bytesOut = 0
@@ -46,7 +47,7 @@ final class ConnectionRequest {
 
     func line(now: Int64, _ time: Duration) -> AccessLine {
         AccessLine(
-            time: now, id: id, client: client.text, user: notes.user, method: method, path: path, status: status,
+            time: now, id: id, client: client.text, user: context.user, method: method, path: path, status: status,
             code: code, bytesIn: body.count, bytesOut: bytesOut, microseconds: Int64(time / .microseconds(1)))
     }
 

@@ -9,11 +9,13 @@ import SynclineWire
 
 /// Answers requests, independent of the HTTP library.
 protocol RequestAnswering: Sendable {
-    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse
+    func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
+    /// The identity that the request claims.
+    func login(_ request: HTTPRequest) -> Login
     /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
     /// Nil if the request is not for events; 200 if the caller may receive them.
-    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse?
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse?
     /// The current change mark; nil if it is not available now.
     func cursor() -> String?
     /// The answer with the headers that every answer to a request with these headers has.
@@ -22,13 +24,14 @@ protocol RequestAnswering: Sendable {
     var measures: [Measure] { get }
 }
 
-/// The defaults: no events, and no headers that every answer has.
+/// The defaults: no callers, no events, and no headers that every answer has.
 extension RequestAnswering {
     func place(of request: HTTPRequest) -> AnswerPlace {
         AnswerPlace.writing.contains(request.method) ? .writes : .reads
     }
 
-    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { nil }
+    func login(_ request: HTTPRequest) -> Login { .none }
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? { nil }
     func cursor() -> String? { nil }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
@@ -172,11 +175,12 @@ final class HTTPServer: Sendable {
         request.status = response.status
         request.code = response.code
         request.bytesOut = response.body.count
-        let failure = request.notes.failure
+        let notes = request.context.notes
+        let failure = notes.failure
         if let failure { metrics.count(failure.kind) }
         guard response.status >= 500 || failure != nil else { return }
         let code = response.code ?? "no code"
-        let reason = (failure?.text ?? request.notes.explanation ?? explanation(of: code)).map { ": \($0)" } ?? ""
+        let reason = (failure?.text ?? notes.explanation ?? explanation(of: code)).map { ": \($0)" } ?? ""
         let asked = "\(request.method) \(request.path)"
         log.note(
             trouble: "\(asked) was answered \(response.status) \(code)\(reason) [\(request.id)]",
@@ -204,10 +208,11 @@ final class HTTPServer: Sendable {
         if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {
             return .whole(measures)
         }
-        if let response = service.events(read, request.notes) {
+        request.context = RequestContext(service.login(read), url: request.url(url))
+        if let response = service.events(read, &request.context) {
             // Listeners may stay forever: some connections are reserved for other clients.
             if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
-                request.notes.explain("event streams use three quarters of limits.connections")
+                request.context.notes.explanation = "event streams use three quarters of limits.connections"
                 return .whole(busy(read.headers))
             }
             return response.status == 200 ? .events(response) : .whole(response)
@@ -216,14 +221,11 @@ final class HTTPServer: Sendable {
     }
 
     private func answer(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
-        let answer: @Sendable () -> HTTPResponse = { [service, url = request.url(url), notes = request.notes] in
-            service.answer(read, url: url, notes)
-        }
         // Answers that stay on this machine are not compressed.
         let leaves = request.isForwarded || !request.client.isOwn
         let (workers, limit): (any Workers, WorkLimit?)
         switch service.place(of: read) {
-        case .here: return .whole(answer())
+        case .here: return .whole(service.answer(read, &request.context))
         case .writes: (workers, limit) = (writers, nil)
         case .reads: (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
         case .health: (workers, limit) = (healthWorker, WorkLimit(seconds: configuration.limits.readSeconds))
@@ -231,23 +233,24 @@ final class HTTPServer: Sendable {
         return .later(
             WaitingAnswer(
                 workers: workers, limit: limit,
-                answer: { [notes = request.notes] in
-                    let response = WorkLimit.$current.withValue(limit, operation: answer)
-                    if limit?.stop == .unwanted { notes.explain("the client has closed its connection") }
-                    return leaves ? Gzip.encoded(response, for: read.headers) : response
+                answer: { [service, context = request.context] in
+                    var context = context
+                    let response = WorkLimit.$current.withValue(limit) { service.answer(read, &context) }
+                    if limit?.stop == .unwanted { context.notes.explanation = "the client has closed its connection" }
+                    return (leaves ? Gzip.encoded(response, for: read.headers) : response, context.notes)
                 },
-                refusal: { [self, notes = request.notes] in
-                    notes.explain(
+                refusal: { [self] in
+                    let reason =
                         "\(readers.waitingCount) reads wait; limits.waitingReads is \(configuration.limits.waitingReads),"
-                            + " limits.readSeconds is \(configuration.limits.readSeconds),"
-                            + " and one address may use half of either")
-                    return busy(read.headers)
+                        + " limits.readSeconds is \(configuration.limits.readSeconds),"
+                        + " and one address may use half of either"
+                    return (busy(read.headers), RequestNotes(explanation: reason))
                 }))
     }
 
     /// The answer to a request that was not started because the server stops.
     func stopped(_ request: ConnectionRequest) -> HTTPResponse {
-        request.notes.explain("the server is stopping")
+        request.context.notes.explanation = "the server is stopping"
         return busy(request.headers, "The server is stopping; try again")
     }
 
@@ -278,21 +281,5 @@ final class HTTPServer: Sendable {
         response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
         response.body = Array(metrics.text(own + service.measures).utf8)
         return response
-    }
-}
-
-extension TableService: RequestAnswering {
-    var measures: [Measure] { store.measures }
-
-    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
-        noting(notes).answer(request, url: url)
-    }
-
-    func events(_ request: HTTPRequest, _ notes: RequestNotes) -> HTTPResponse? { noting(notes).events(request) }
-
-    private func noting(_ notes: RequestNotes) -> TableService {
-        var service = self
-        service.notes = notes
-        return service
     }
 }

@@ -36,5 +36,5 @@ package final class LocalHTTP: Sendable {
 private struct Answers: RequestAnswering {
     let body: @Sendable (HTTPRequest) -> HTTPResponse
 
-    func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse { body(request) }
+    func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse { body(request) }
 }

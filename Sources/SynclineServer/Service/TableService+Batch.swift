@@ -8,7 +8,7 @@ extension TableService {
     private typealias Admitted = Result<TableWrite, Refusal>
 
     func batch(
-        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ caller: Caller?
+        _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ caller: Caller?, _ notes: inout RequestNotes
     ) throws(ServiceFailure) -> HTTPResponse {
         if let type = request.headers.value("Content-Type"), !type.lowercased().hasPrefix("application/json") {
             throw .refused(Refusal(415, "unsupported-media-type", "A body must be application/json"))
@@ -23,6 +23,7 @@ extension TableService {
         var answer = BatchAnswer(limit: configuration.limits.answerBytes)
         for (operation, outcome) in zip(batch.operations, outcomes.joined()) {
             let isReadable = (try? table(operation.table)).map { mayRead($0, caller) } ?? false
+            if case .failed(let failure) = outcome, let reason = failure.reason { notes.failure = reason }
             add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
         }
         return answer.response()
@@ -111,7 +112,6 @@ extension TableService {
             error = (refusal.message, refusal.code)
             if ![409, 412].contains(status) { row = nil }
         case .failed(let failure):
-            if let reason = failure.reason { notes?.note(reason) }
             let refusal = ServiceFailure.store(failure).refusal
             status = refusal.status
             error = (refusal.message, refusal.code)

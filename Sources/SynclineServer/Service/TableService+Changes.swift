@@ -29,13 +29,13 @@ extension TableService {
 
     // MARK: Events
 
-    func events(_ request: HTTPRequest) -> HTTPResponse? {
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? {
         guard request.method == "GET", request.path.hasSuffix("$events"),
-            Route(request, root: root) == .events
+            route(of: request) == .events
         else { return nil }
         var response = HTTPResponse(status: 200)
         do throws(ServiceFailure) {
-            let caller = try caller(request)
+            let caller = try caller(context)
             // Any caller with read access to some table may subscribe.
             let grants = configuration.tables.map { AccessDecision.decide(.read, $0, caller) }
             if !grants.contains(where: \.isGranted) {
@@ -43,9 +43,9 @@ extension TableService {
             }
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
         } catch {
-            response = refused(error, .events)
+            response = refused(error, .events, &context.notes)
         }
-        return marked(response, request.headers)
+        return marked(response)
     }
 
     func cursor() -> String? {

@@ -9,21 +9,16 @@ struct TableService: Sendable {
     let store: any TableStore
     let environment: any ServerEnvironment
     let rules: RequestRules
-    let gate: TokenGate
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     private let marks: [HTTPHeader]
-    /// Collects information about the request that is being answered.
-    var notes: RequestNotes?
     /// The segments of the path of the tables.
     let root: [String]
 
     init(
-        _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: any ServerEnvironment,
-        _ gate: TokenGate? = nil
-    ) throws(StoreFailure) {
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: any ServerEnvironment
+    ) {
         self.configuration = configuration
-        self.gate = gate ?? TokenGate(configuration.auth)
         self.store = store
         self.environment = environment
         root = configuration.root.split(separator: "/").map(String.init)
@@ -39,9 +34,11 @@ struct TableService: Sendable {
     /// The server's capabilities beyond the protocols.
     static let capabilities = "batch, changes, events, operation-ids"
 
+    func route(of request: HTTPRequest) -> Route { Route(request, root: root) }
+
     func place(of request: HTTPRequest) -> AnswerPlace {
         if AnswerPlace.writing.contains(request.method) { return .writes }
-        switch Route(request, root: root) {
+        switch route(of: request) {
         case _ where request.method == "OPTIONS": return .here
         case .health, .readiness: return .health
         case .row: return store.findsRowsAtOnce ? .here : .reads
@@ -50,22 +47,19 @@ struct TableService: Sendable {
         }
     }
 
-    /// Answers a request to the server at a URL: `http://127.0.0.1:8080`.
-    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
-        let route = Route(request, root: root)
-        var response: HTTPResponse
+    func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
+        let route = route(of: request)
         do throws(ServiceFailure) {
-            response = try answer(request, route, url)
+            return marked(try answer(request, route, &context))
         } catch {
-            response = refused(error, route)
+            return marked(refused(error, route, &context.notes))
         }
-        return marked(response, request.headers)
     }
 
     /// The answer to a failed request, with the headers that its status requires.
-    func refused(_ failure: ServiceFailure, _ route: Route) -> HTTPResponse {
+    func refused(_ failure: ServiceFailure, _ route: Route, _ notes: inout RequestNotes) -> HTTPResponse {
         var response = failure.refusal.response
-        if let reason = failure.reason { notes?.note(reason) }
+        if let reason = failure.reason { notes.failure = reason }
         switch response.status {
         case 401: response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
         case 405: response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
@@ -76,41 +70,41 @@ struct TableService: Sendable {
     }
 
     /// Adds the headers that every answer has.
-    func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
+    func marked(_ response: HTTPResponse) -> HTTPResponse {
         var response = response
-        response.headers.reserveCapacity(response.headers.count + marks.count + 1 + CrossOrigin.headerLimit)
+        // With room for those that allow pages of other origins to read it.
+        response.headers.reserveCapacity(response.headers.count + marks.count + 4)
         response.headers += marks
         response.headers.append(HTTPHeader(WireHeader.epoch, store.epoch))
-        configuration.cors?.add(to: &response.headers, headers)
         return response
     }
 
     private func answer(
-        _ request: HTTPRequest, _ route: Route, _ url: String
+        _ request: HTTPRequest, _ route: Route, _ context: inout RequestContext
     ) throws(ServiceFailure) -> HTTPResponse {
         guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is no resource at this path")) }
         guard route.methods.contains(request.method) else {
             throw .refused(
                 Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here"))
         }
-        if request.method == "OPTIONS" {
-            return (configuration.cors ?? CrossOrigin(origins: [])).preflight(request.headers)
-        }
+        if request.method == "OPTIONS" { return HTTPResponse(status: 204) }
         var request = request
         if request.method == "HEAD" { request.method = "GET" }
-        if route == .health || route == .readiness { return try health(ofWrites: route == .readiness) }
+        if route == .health || route == .readiness {
+            return try health(ofWrites: route == .readiness, &context.notes)
+        }
         let protocolVersion = try version(request)
-        let caller = try caller(request)
+        let caller = try caller(context)
         switch route {
-        case .batch: return try batch(request, protocolVersion, caller)
+        case .batch: return try batch(request, protocolVersion, caller, &context.notes)
         case .changes(let name):
             return try changes(request, protocolVersion, try admit(caller, name, .read))
         case .table(let name):
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: false))
-            return try exchange(request, protocolVersion, visit, id: "", url)
+            return try exchange(request, protocolVersion, visit, id: "", context.url)
         case .row(let name, let id):
             let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
-            return try exchange(request, protocolVersion, visit, id: id, url)
+            return try exchange(request, protocolVersion, visit, id: id, context.url)
         case .nowhere, .health, .readiness, .metrics, .events:
             throw .refused(Refusal(404, "not-found", "There is no resource at this path"))
         }
@@ -131,11 +125,11 @@ struct TableService: Sendable {
         }
     }
 
-    private func health(ofWrites: Bool) throws(ServiceFailure) -> HTTPResponse {
+    private func health(ofWrites: Bool, _ notes: inout RequestNotes) throws(ServiceFailure) -> HTTPResponse {
         do throws(StoreFailure) {
             try ofWrites ? store.checkWrites() : store.check()
         } catch {
-            if let reason = error.reason { notes?.note(reason) }
+            if let reason = error.reason { notes.failure = reason }
             if error.reason?.kind == .readOnly { throw .store(error) }
             throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
         }
@@ -166,10 +160,8 @@ struct TableService: Sendable {
         return table
     }
 
-    /// The caller. A request's token is checked here, once.
-    func caller(_ request: HTTPRequest) throws(ServiceFailure) -> Caller? {
-        let check = { gate.login(request.headers, now: environment.now()) }
-        switch notes?.login(check) ?? check() {
+    func caller(_ context: RequestContext) throws(ServiceFailure) -> Caller? {
+        switch context.login {
         case .none: return nil
         case .caller(let caller): return caller
         case .invalid:

@@ -1,8 +1,6 @@
 // The place where a request is answered: on the thread that serves its connection, or by workers while the connection
 // is suspended.
 
-import SynclineWire
-
 /// Where a request is answered.
 enum AnswerPlace: Hashable, Sendable {
     /// On the thread that serves its connection: the work takes almost no time.
@@ -16,23 +14,4 @@ enum AnswerPlace: Hashable, Sendable {
 
     /// The methods that may change data.
     static let writing: Set = ["POST", "PATCH", "PUT", "DELETE"]
-}
-
-/// The answer to a request.
-enum ServerAnswer {
-    case whole(HTTPResponse)
-    /// The head of a stream of events.
-    case events(HTTPResponse)
-    /// The result of work done elsewhere, while the connection is suspended.
-    case later(WaitingAnswer)
-}
-
-/// An answer that a worker produces.
-struct WaitingAnswer: Sendable {
-    let workers: any Workers
-    /// Nil for work that always runs to its end.
-    let limit: WorkLimit?
-    let answer: @Sendable () -> HTTPResponse
-    /// The answer if too many requests already wait.
-    let refusal: @Sendable () -> HTTPResponse
 }

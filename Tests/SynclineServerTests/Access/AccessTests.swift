@@ -129,7 +129,8 @@ func token(
         var request = try #require(HTTPRequest("GET", target: "/tables/$events"))
         func events(_ headers: [String: String]) -> HTTPResponse? {
             request.headers = headers.map { HTTPHeader($0.key, $0.value) }
-            return desk.service.events(request)
+            var context = RequestContext(desk.service.login(request))
+            return desk.service.events(request, &context)
         }
         let guest = login("ann", #","roles":["guest"]"#)
         #expect(events([:])?.status == 401 && events([:])?.headers.contains("WWW-Authenticate") == true)

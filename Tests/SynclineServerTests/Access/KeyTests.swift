@@ -186,13 +186,13 @@ private final class FakeFile: Sendable {
         let desk = try ServiceDesk()
         var request = try #require(HTTPRequest("GET", target: "/tables/mine"))
         request.headers = [HTTPHeader("X-ZUMO-AUTH", token())]
-        let notes = RequestNotes()
-        #expect(desk.service.answer(request, url: "http://server", notes).status == 200)
+        var context = RequestContext(desk.service.login(request), url: "http://server")
+        #expect(desk.service.answer(request, &context).status == 200)
         // Years later it has expired.
         desk.environment.set(now: 4_000_000_000_000)
-        #expect(desk.service.answer(request, url: "http://server", notes).status == 200)
-        #expect(desk.service.gate.count == 1 && notes.user == "ann")
-        #expect(desk.service.answer(request, url: "http://server", RequestNotes()).status == 401)
+        #expect(desk.service.answer(request, &context).status == 200)
+        #expect(desk.service.gate.count == 1 && context.user == "ann")
+        #expect(desk.service.answer(request, url: "http://server").status == 401)
     }
 
     @Test func `settings that a running server can't change are named`() throws {

@@ -14,15 +14,15 @@ import Testing
 
 /// A client's connection to a service.
 private final class StraightLine: HTTPTransport {
-    private let service: TableService
+    private let service: TableAnswers
     private let capable: Bool
 
-    init(_ service: TableService, capable: Bool) { (self.service, self.capable) = (service, capable) }
+    init(_ service: TableAnswers, capable: Bool) { (self.service, self.capable) = (service, capable) }
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
-        let notes = RequestNotes()
-        var response = service.answer(request, url: "http://server", notes)
-        if response.status >= 500 { throw .offline("\(request.method) \(request.path): \(notes.failure as Any)") }
+        var context = RequestContext(url: "http://server")
+        var response = service.answer(request, &context)
+        if response.status >= 500 { throw .offline("\(request.method) \(request.path): \(context.notes)") }
         if !capable { response.headers.removeAll { $0.isNamed(WireHeader.capabilities) } }
         return response
     }
@@ -101,7 +101,7 @@ private struct AdoptedStory {
         defer { if table.grants != nil { served.close() } }
         let settings = try configuration(#"{"tables":{"t":\#(table.definition)}}"#)
         guard let store = try start(settings, served, owner) else { return false }
-        let service = try TableService(settings, store, SystemServerEnvironment())
+        let service = TableAnswers(settings, store, SystemServerEnvironment())
         try await live(service, store)
         return true
     }
@@ -135,7 +135,7 @@ private struct AdoptedStory {
 
     // MARK: Writes and reads
 
-    private mutating func live(_ service: TableService, _ store: SQLStore) async throws {
+    private mutating func live(_ service: TableAnswers, _ store: SQLStore) async throws {
         var clients: [SyncDatabase] = []
         for protocolVersion in ServerProtocol.allCases {
             for isCapable in [true, false] {
@@ -165,7 +165,7 @@ private struct AdoptedStory {
         if let reason = report.reason { throw Failure(description: "the pull stopped: \(reason)") }
     }
 
-    private mutating func write(_ service: TableService) throws {
+    private mutating func write(_ service: TableAnswers) throws {
         let id = self.id()
         let row = "/" + PercentEncoding.encode(id)
         let (method, path) = chance.pick([
@@ -229,7 +229,7 @@ private struct AdoptedStory {
 
     /// The client has every row that the server lists, and no other.
     private func compare(
-        _ client: SyncDatabase, _ service: TableService, _ store: SQLStore, _ name: String
+        _ client: SyncDatabase, _ service: TableAnswers, _ store: SQLStore, _ name: String
     ) async throws {
         var truth: [String: String] = [:]
         for row in try store.list(ListPlan(table: "t", limit: 1000)).rows {

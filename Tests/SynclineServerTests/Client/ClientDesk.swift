@@ -19,10 +19,10 @@ final class DeskLine: HTTPTransport {
         var between: @Sendable () -> Void = {}
     }
 
-    private let service: Mutex<TableService>
+    private let service: Mutex<TableAnswers>
     private let state = Mutex(State())
 
-    init(_ service: TableService) { self.service = Mutex(service) }
+    init(_ service: TableAnswers) { self.service = Mutex(service) }
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
         let now = state.withLock { state in
@@ -43,7 +43,7 @@ final class DeskLine: HTTPTransport {
     }
 
     /// Another server takes its place.
-    func turn(to service: TableService) { self.service.withLock { $0 = service } }
+    func turn(to service: TableAnswers) { self.service.withLock { $0 = service } }
 
     /// This many responses are lost after the server has done what it was asked.
     func lose(_ answers: Int) { state.withLock { $0.lost = answers } }

@@ -21,7 +21,7 @@ private final class FailoverStory {
     private var chance: Chance
     private let place: any FailoverDatabase
     private var store: SQLStore
-    private var service: TableService
+    private var service: TableAnswers
     private let line: DeskLine
     private var clients: [SyncDatabase] = []
     /// What each version stands for.
@@ -43,12 +43,12 @@ private final class FailoverStory {
         }
     }
 
-    private static func open(_ database: any SQLDatabase) throws -> (SQLStore, TableService) {
+    private static func open(_ database: any SQLDatabase) throws -> (SQLStore, TableAnswers) {
         let column = #""columns":{"text":"string"}"#
         let settings = try configuration(#"{"tables":{"t":{\#(column)},"h":{"softDelete":false,\#(column)}}}"#)
         let environment = SystemServerEnvironment()
         let store = try SQLStore(database, settings.tables, environment)
-        return (store, try TableService(settings, store, environment))
+        return (store, TableAnswers(settings, store, environment))
     }
 
     func run(rounds: Int) async throws {

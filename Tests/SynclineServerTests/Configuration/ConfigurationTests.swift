@@ -156,7 +156,7 @@ import Testing
         let settings = try configuration(json)
         let environment = StillEnvironment()
         let store = try SQLStore(database, settings.tables, environment)
-        let service = try TableService(settings, store, environment)
+        let service = TableAnswers(settings, store, environment)
         func ask(_ method: String, _ target: String, _ body: String? = nil) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))
             request.body = body.map { Array($0.utf8) }
@@ -192,7 +192,7 @@ import Testing
     @Test(arguments: TestBackend.available)
     func `a store that is opened again has its rows, and also new columns`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
-        func open(_ tables: String) throws -> (TableService, SQLStore) {
+        func open(_ tables: String) throws -> (TableAnswers, SQLStore) {
             let settings = try configuration(#"{"tables":\#(tables)}"#)
             let environment = StillEnvironment()
             let database: any SQLDatabase =
@@ -201,9 +201,9 @@ import Testing
                 case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
                 }
             let opened = try SQLStore(database, settings.tables, environment)
-            return (try TableService(settings, opened, environment), opened)
+            return (TableAnswers(settings, opened, environment), opened)
         }
-        func ask(_ service: TableService, _ method: String, _ target: String, _ body: String?) throws -> HTTPResponse {
+        func ask(_ service: TableAnswers, _ method: String, _ target: String, _ body: String?) throws -> HTTPResponse {
             var request = try #require(HTTPRequest(method, target: target))
             request.body = body.map { Array($0.utf8) }
             return service.answer(request, url: "")

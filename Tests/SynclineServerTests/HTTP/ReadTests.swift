@@ -67,7 +67,7 @@ import Testing
         let arrived: DispatchSemaphore
         let go: DispatchSemaphore
 
-        func answer(_ request: HTTPRequest, url: String, _ notes: RequestNotes) -> HTTPResponse {
+        func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
             arrived.signal()
             go.wait()
             return HTTPResponse(status: 200)

@@ -91,7 +91,7 @@ struct StartTests {
     @Test(arguments: TestBackend.available)
     func `a process learns of the epoch that another one began`(_ backend: TestBackend) throws {
         let (store, keeper) = try backend.store()
-        func open(renews: Bool) throws -> (SQLStore, TableService) {
+        func open(renews: Bool) throws -> (SQLStore, TableAnswers) {
             let settings = try configuration(#"{"tables":{"t":{}}}"#)
             let database: any SQLDatabase =
                 switch try StoreAddress(store) {
@@ -100,9 +100,9 @@ struct StartTests {
                 }
             let environment = SystemServerEnvironment()
             let opened = try SQLStore(database, settings.tables, environment, renewsEpoch: renews)
-            return (opened, try TableService(settings, opened, environment))
+            return (opened, TableAnswers(settings, opened, environment))
         }
-        func epoch(_ service: TableService, _ method: String = "GET", _ body: String? = nil) throws -> String? {
+        func epoch(_ service: TableAnswers, _ method: String = "GET", _ body: String? = nil) throws -> String? {
             var request = try #require(HTTPRequest(method, target: body == nil ? "/tables/t/a" : "/tables/t"))
             request.body = body.map { Array($0.utf8) }
             return service.answer(request, url: "").headers.value(WireHeader.epoch)

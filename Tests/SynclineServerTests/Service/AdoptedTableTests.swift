@@ -10,7 +10,7 @@ import Testing
 /// A service over a table that others made.
 struct AdoptedDesk {
     let store: SQLStore
-    let service: TableService
+    let service: TableAnswers
     let database: any SQLDatabase
     private let keeper: AnyObject
 
@@ -37,7 +37,7 @@ struct AdoptedDesk {
         try database.carryOut(statements)
         let served = try role.map { try open(address.replacing("user=tester", with: "user=\($0)")) } ?? database
         store = try SQLStore(served, settings.tables, environment)
-        service = try TableService(settings, store, environment)
+        service = TableAnswers(settings, store, environment)
     }
 
     /// The answer, and what the log is told.
@@ -47,9 +47,9 @@ struct AdoptedDesk {
         var request = try #require(HTTPRequest(method, target: "/tables/t" + target))
         if new { request.headers.append(HTTPHeader("ZUMO-API-VERSION", "3.0.0")) }
         request.body = body.map { Array($0.utf8) }
-        let notes = RequestNotes()
-        let answer = service.answer(request, url: "http://server", notes)
-        return (answer, notes.failure?.text ?? "")
+        var context = RequestContext(url: "http://server")
+        let answer = service.answer(request, &context)
+        return (answer, context.notes.failure?.text ?? "")
     }
 
     static func create(_ backend: TestBackend, key: String = "text", _ more: String = "") -> String {
@@ -345,16 +345,16 @@ struct AdoptedDesk {
         _ = try SQLStore(owner, settings.tables, StillEnvironment())
         try owner.carryOut(["CREATE ROLE clerk1 LOGIN", "\(Self.rights) clerk1"])
         let clerk = try PostgresDatabase(url: address.replacing("user=tester", with: "user=clerk1"), connections: 2)
-        let service = try TableService(
+        let service = TableAnswers(
             settings, try SQLStore(clerk, settings.tables, StillEnvironment()), StillEnvironment())
         var request = try #require(HTTPRequest("POST", target: "/tables/t"))
         request.body = Array(#"{"id":"a","more":1}"#.utf8)
-        let notes = RequestNotes()
-        let refused = service.answer(request, url: "", notes)
+        var context = RequestContext()
+        let refused = service.answer(request, &context)
         #expect(
             refused.status == 400 && refused.code == "unknown-column" && refused.text.contains("more"),
             "\(refused.text)")
-        #expect(notes.failure?.kind == .permission, "\(notes.failure as Any)")
+        #expect(context.notes.failure?.kind == .permission, "\(context.notes)")
         request.body = Array(#"{"id":"a"}"#.utf8)
         #expect(service.answer(request, url: "").status == 201)
         // Tables that are missing can't be made, either.

@@ -25,15 +25,15 @@ import Testing
 
     private func service(
         _ address: String, _ definition: String
-    ) throws -> (service: TableService, store: SQLStore, database: any SQLDatabase) {
+    ) throws -> (service: TableAnswers, store: SQLStore, database: any SQLDatabase) {
         let settings = try configuration(#"{"tables":{"t":\#(definition)}}"#)
         let database = try database(address)
         let store = try SQLStore(database, settings.tables, StillEnvironment())
-        return (try TableService(settings, store, StillEnvironment()), store, database)
+        return (TableAnswers(settings, store, StillEnvironment()), store, database)
     }
 
     private func ask(
-        _ service: TableService, _ method: String, _ target: String, _ body: String? = nil, type: String? = nil
+        _ service: TableAnswers, _ method: String, _ target: String, _ body: String? = nil, type: String? = nil
     ) throws -> HTTPResponse {
         var request = try #require(HTTPRequest(method, target: "/tables/" + target))
         request.body = body.map { Array($0.utf8) }

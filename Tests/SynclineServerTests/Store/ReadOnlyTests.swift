@@ -54,10 +54,10 @@ import Testing
         let cluster = try ReplicatedPostgres()
         let settings = try configuration(#"{"tables":{"t":{"columns":{"text":"string"}}}}"#)
         let environment = SystemServerEnvironment()
-        func open(_ database: any SQLDatabase) throws -> TableService {
-            try TableService(settings, try SQLStore(database, settings.tables, environment), environment)
+        func open(_ database: any SQLDatabase) throws -> TableAnswers {
+            TableAnswers(settings, try SQLStore(database, settings.tables, environment), environment)
         }
-        func ask(_ service: TableService, _ method: String, _ target: String, _ body: String = "") throws
+        func ask(_ service: TableAnswers, _ method: String, _ target: String, _ body: String = "") throws
             -> HTTPResponse
         {
             var request = try #require(HTTPRequest(method, target: target))

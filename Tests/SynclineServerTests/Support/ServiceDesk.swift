@@ -54,7 +54,7 @@ func configuration(_ json: String) throws -> ServerConfiguration {
 }
 
 struct ServiceDesk {
-    let service: TableService
+    let service: TableAnswers
     let store: SQLStore
     let environment: StillEnvironment
     private let keeper: AnyObject
@@ -73,7 +73,7 @@ struct ServiceDesk {
         self.keeper = keeper
         try database.carryOut(before)
         store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits)
-        service = try TableService(configuration, store, environment)
+        service = TableAnswers(configuration, store, environment)
     }
 
     /// Sends a request as a client does, and returns the response.
@@ -89,6 +89,16 @@ struct ServiceDesk {
             request.headers.append(HTTPHeader("Content-Type", "application/json"))
         }
         return service.answer(request, url: "http://server:8080")
+    }
+}
+
+extension TableAnswers {
+    var configuration: ServerConfiguration { service.configuration }
+
+    /// Answers a request to the server at a URL.
+    func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
+        var context = RequestContext(login(request), url: url)
+        return answer(request, &context)
     }
 }
 

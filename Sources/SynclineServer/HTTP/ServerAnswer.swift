@@ -1,0 +1,22 @@
+// The answer to a request: whole, or work that makes it.
+
+import SynclineWire
+
+/// The answer to a request.
+enum ServerAnswer {
+    case whole(HTTPResponse)
+    /// The head of a stream of events.
+    case events(HTTPResponse)
+    /// The result of work done elsewhere, while the connection is suspended.
+    case later(WaitingAnswer)
+}
+
+/// An answer that a worker produces.
+struct WaitingAnswer: Sendable {
+    let workers: any Workers
+    /// Nil for work that always runs to its end.
+    let limit: WorkLimit?
+    let answer: @Sendable () -> (HTTPResponse, RequestNotes)
+    /// The answer if too many requests already wait.
+    let refusal: @Sendable () -> (HTTPResponse, RequestNotes)
+}
