@@ -56,6 +56,8 @@ final class HTTPServer: Sendable {
     private let limiter: RateLimiter?
     private let ids: RequestIDs
     private let running = Atomic(0)
+    /// The same requests, for waiting until all of them are answered.
+    private let requests = DispatchGroup()
     let table: ConnectionTable
     private let socket: ListenSocket
     /// Nil before they are started and after they are stopped.
@@ -137,12 +139,11 @@ final class HTTPServer: Sendable {
     /// Waits for a limited time until every request is answered.
     @discardableResult
     private func drain(seconds: Int) -> Bool {
-        for round in 0..<seconds * 100 where running.load(ordering: .acquiring) > 0 {
-            // A client that has not sent a whole request after a second has not been promised anything.
-            if round == 100 { table.endUnfinished() }
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(10))
-        }
-        return running.load(ordering: .acquiring) == 0
+        if requests.wait(timeout: .now() + .seconds(min(1, seconds))) == .success { return true }
+        if seconds <= 1 { return false }
+        // A client that has not sent a whole request after a second has not been promised anything.
+        table.endUnfinished()
+        return requests.wait(timeout: .now() + .seconds(seconds - 1)) == .success
     }
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
@@ -152,12 +153,14 @@ final class HTTPServer: Sendable {
     // MARK: Requests
 
     func begin() {
-        running.add(1, ordering: .acquiringAndReleasing)
+        running.add(1, ordering: .relaxed)
+        requests.enter()
     }
 
     /// Called when the request's answer is sent, or its connection lost.
     func end(_ request: ConnectionRequest) {
-        running.subtract(1, ordering: .acquiringAndReleasing)
+        running.subtract(1, ordering: .relaxed)
+        defer { requests.leave() }
         let time = request.start.duration(to: .present)
         metrics.count(
             request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)
