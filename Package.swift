@@ -120,11 +120,15 @@ let package = Package(
             dependencies: ["LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
+        // The tables that a server serves, wherever their rows are: without sockets, databases and C libraries.
+        .target(
+            name: "SynclineTables", dependencies: ["SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings),
         .target(
             name: "SynclineServer",
             dependencies: [
-                "SynclineCore", "SynclineGround", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres",
-                "CCrypto", "CMalloc",
+                "SynclineCore", "SynclineGround", "SynclineTables", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite",
+                "CPostgres", "CCrypto", "CMalloc",
             ],
             swiftSettings: settings
         ),
@@ -214,8 +218,8 @@ let package = Package(
             name: "SynclineServerTests",
             // The executable is started, stopped and killed by the tests.
             dependencies: [
-                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineGround", "SynclineTesting",
-                "SynclineWire", "syncline-server",
+                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineGround", "SynclineTables",
+                "SynclineTesting", "SynclineWire", "syncline-server",
             ],
             swiftSettings: settings
         ),

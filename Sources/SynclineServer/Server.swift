@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 final class Server: Sendable {
@@ -34,12 +35,12 @@ final class Server: Sendable {
         do throws(StoreFailure) {
             let database = try Server.database(configuration)
             store = try SQLStore(
-                database, configuration.tables, environment, limits: configuration.limits,
+                database, configuration.tables, environment, limits: configuration.limits.rows,
                 renewsEpoch: configuration.renewsEpoch)
         } catch {
             throw StartFailure(error)
         }
-        let service = TableAnswers(configuration, store, environment, gate)
+        let service = TableAnswers(configuration, store, environment, gate) { [store] in store.measures }
         let http = try HTTPServer(configuration, service, tls: tls, environment)
         self.http = http
         gate.tell { [log = http.log] text in log.note(text) }
@@ -133,7 +134,7 @@ final class Server: Sendable {
         guard let table = configuration.tables.first(where: { $0.name == name.table }) else {
             throw StartFailure("the configuration has no table \(name.table)", hint: "Name it with --table or --config")
         }
-        if TableSchema.declared(table).contains(where: { $0.name.hasSameBytes(as: name.column) }) {
+        if ServedTable.declared(table).contains(where: { $0.name.hasSameBytes(as: name.column) }) {
             throw StartFailure("the configuration lists column \(name.column)", hint: "Remove it there first")
         }
         do throws(StoreFailure) {

@@ -1,6 +1,7 @@
 // `syncline-server check`: looks at everything that a start needs, changes nothing, and says how to mend each fault.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 extension Server {

@@ -1,24 +1,31 @@
-// The tables' service as the shell uses it: the caller of a request, and the pages that may read an answer.
+// The tables' service as the shell uses it: the caller of a request, and the headers that every answer has.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 struct TableAnswers: RequestAnswering {
     let service: TableService
     let gate: TokenGate
-    private let store: SQLStore
+    private let ownMeasures: @Sendable () -> [Measure]
     private let cors: CrossOrigin?
 
     init(
-        _ configuration: ServerConfiguration, _ store: SQLStore, _ environment: any ServerEnvironment,
-        _ gate: TokenGate? = nil
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: any ServerEnvironment,
+        _ gate: TokenGate? = nil, measures: @escaping @Sendable () -> [Measure] = { [] }
     ) {
         self.gate = gate ?? TokenGate(configuration.auth)
-        (self.store, cors) = (store, configuration.cors)
-        service = TableService(configuration, store, environment)
+        (ownMeasures, cors) = (measures, configuration.cors)
+        service = TableService(configuration.service, store, environment)
     }
 
-    var measures: [Measure] { store.measures }
+    private static let marks = [
+        HTTPHeader(WireHeader.capabilities, "batch, changes, events, operation-ids"),
+        HTTPHeader("Cache-Control", "no-cache"),
+        HTTPHeader("X-Content-Type-Options", "nosniff"),
+    ]
+
+    var measures: [Measure] { ownMeasures() }
 
     func place(of request: HTTPRequest) -> AnswerPlace { service.place(of: request) }
 
@@ -35,19 +42,19 @@ struct TableAnswers: RequestAnswering {
         if request.method == "OPTIONS", response.status == 204 {
             response.headers += (cors ?? CrossOrigin(origins: [])).preflight(request.headers)
         }
-        return shared(response, request.headers)
+        return marked(response, request.headers)
     }
 
     func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? {
-        service.events(request, &context).map { shared($0, request.headers) }
+        service.events(request, &context).map { marked($0, request.headers) }
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
-        shared(service.marked(response), headers)
-    }
-
-    private func shared(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
         var response = response
+        // With room for those that allow pages of other origins to read it.
+        response.headers.reserveCapacity(response.headers.count + TableAnswers.marks.count + 4)
+        response.headers += TableAnswers.marks
+        response.headers.append(HTTPHeader(WireHeader.epoch, service.store.epoch))
         cors?.add(to: &response.headers, headers)
         return response
     }

@@ -1,5 +1,6 @@
 // The answers at the operator's separate address: only the metrics and the health of the server.
 
+import SynclineTables
 import SynclineWire
 
 struct WatchingAnswers: RequestAnswering {

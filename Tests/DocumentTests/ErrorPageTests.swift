@@ -15,8 +15,8 @@ import Testing
     }
 
     @Test func `every code that a request may meet is on the page about the protocol`() throws {
-        let sources = try Document.files(in: ["Sources/SynclineServer", "Sources/SynclineWire"], ending: ".swift")
-            .map { try Document($0).text }.joined()
+        let folders = ["Sources/SynclineServer", "Sources/SynclineTables", "Sources/SynclineWire"]
+        let sources = try Document.files(in: folders, ending: ".swift").map { try Document($0).text }.joined()
         let page = try Document("docs/PROTOCOL.md").text
         let errors = page.split(separator: "\n## ").first { $0.hasPrefix("Errors") } ?? ""
         let listed = Set(errors.matches(of: /`([a-z]+(-[a-z]+)*)`/).map { String($0.1) })

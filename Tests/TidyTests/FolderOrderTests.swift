@@ -7,7 +7,8 @@ import Testing
     private static let modules = [
         "SegmentLog": "Sources/SegmentLog", "SynclineCore": "Sources/SynclineCore",
         "SynclineWire": "Sources/SynclineWire", "Syncline": "Sources/Syncline",
-        "SynclineSQL": "Sources/SynclineSQL", "SynclineServer": "Sources/SynclineServer",
+        "SynclineSQL": "Sources/SynclineSQL", "SynclineTables": "Sources/SynclineTables",
+        "SynclineServer": "Sources/SynclineServer",
         "SynclineTesting": "Sources/SynclineTesting", "SynclineTool": "tools/syncline/Tool",
     ]
     private static let flat = ["LogTesting": "Sources/LogTesting", "SynclineGround": "Sources/SynclineGround"]

@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 /// How tokens are signed.
@@ -35,12 +36,6 @@ struct TokenRules: Hashable, Sendable {
     var issuer: String?
     /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
-}
-
-/// The caller of a request.
-struct Caller: Hashable, Sendable {
-    var subject: String
-    var roles: Set<String> = []
 }
 
 extension TokenRules {

@@ -1,6 +1,7 @@
 // Proxies whose headers are trusted: which client sent a request, and how it reached them. From all other peers these
 // headers are ignored.
 
+import SynclineTables
 import SynclineWire
 
 #if canImport(Darwin)

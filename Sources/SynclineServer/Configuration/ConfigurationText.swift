@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 extension ServerConfiguration {

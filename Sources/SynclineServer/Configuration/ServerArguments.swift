@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 /// The command that the command line requests.

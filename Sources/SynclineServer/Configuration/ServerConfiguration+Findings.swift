@@ -1,6 +1,7 @@
 // The findings about settings that are valid.
 
 import SynclineCore
+import SynclineTables
 
 extension ServerConfiguration {
     private var isLocal: Bool {

@@ -2,6 +2,7 @@
 // otherwise the server does not start. An error names its place.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 /// An object of the configuration while it is read. Members that were not read are errors.
@@ -157,10 +158,10 @@ extension ServerConfiguration.Limits {
             ("connections", \.connections, 1, 100_000),
             ("readSeconds", \.readSeconds, 1, day),
             ("waitingReads", \.waitingReads, 1, 100_000),
-            ("newColumns", \.newColumns, 0, 1500),
-            ("columns", \.columns, 0, 1500),
-            ("answerBytes", \.answerBytes, 1000, gibibyte),
-            ("rememberedBytes", \.rememberedBytes, 0, gibibyte),
+            ("newColumns", \.rows.newColumns, 0, 1500),
+            ("columns", \.rows.columns, 0, 1500),
+            ("answerBytes", \.rows.answerBytes, 1000, gibibyte),
+            ("rememberedBytes", \.rows.rememberedBytes, 0, gibibyte),
             ("connectionsPerAddress", \.connectionsPerAddress, 1, 100_000),
             ("headSeconds", \.headSeconds, 1, day),
             ("bodySeconds", \.bodySeconds, 1, day),

@@ -1,6 +1,8 @@
 // All settings of an operator, with their defaults.
 
 import SynclineCore
+import SynclineTables
+import SynclineWire
 
 struct ServerConfiguration: Hashable, Sendable {
     /// `sqlite:FILE` or `postgres://…`.
@@ -63,15 +65,7 @@ struct ServerConfiguration: Hashable, Sendable {
         /// The number of reads that may wait. They are also refused if they would wait for longer than `readSeconds`.
         var waitingReads = 10_000
         var connections = 1024
-        /// The number of columns that one request may add.
-        var newColumns = 100
-        /// The number of columns that a table may have.
-        var columns = 1000
-        /// The maximum size of an answer: a page ends before it, and a batch's answer omits rows. It is also the
-        /// maximum size of a row.
-        var answerBytes = 4 << 20
-        /// If an operation's row is larger, the answer is remembered without it.
-        var rememberedBytes = 65_536
+        var rows = RowLimits()
         /// The number of connections from one address; this machine's addresses and trusted proxies are exempt.
         var connectionsPerAddress = 256
         var headSeconds = 10
@@ -103,6 +97,14 @@ struct ServerConfiguration: Hashable, Sendable {
 }
 
 extension ServerConfiguration {
+    var service: TableSettings {
+        var settings = TableSettings()
+        (settings.tables, settings.root, settings.defaultProtocol) = (tables, root, defaultProtocol)
+        settings.rules = .both(maximalTop: maxTop, filterDepth: limits.filterDepth)
+        (settings.pageSize, settings.maxTop, settings.answerBytes) = (pageSize, maxTop, limits.rows.answerBytes)
+        return settings
+    }
+
     /// The changed members that a running server can't take over: all except keys and certificate files, which may be
     /// neither added nor removed.
     func whatNeedsRestart(_ other: ServerConfiguration) -> [String] {

@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 extension TableDefinition {

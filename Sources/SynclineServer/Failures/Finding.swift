@@ -1,5 +1,7 @@
 // A finding before a server serves, such as an error or a warning: the same stop a start and are printed by `check`.
 
+import SynclineTables
+
 struct Finding: Hashable, Sendable {
     enum Weight: String, Hashable, Sendable {
         /// The server does not start.

@@ -4,6 +4,7 @@
 
 import Dispatch
 import SynclineGround
+import SynclineTables
 
 #if canImport(Darwin)
     import Darwin

@@ -2,6 +2,7 @@
 // refused before its body is read.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 final class ConnectionRequest {

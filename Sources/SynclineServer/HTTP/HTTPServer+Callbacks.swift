@@ -2,6 +2,7 @@
 // holds from the request's first line to its end.
 
 import CMicroHTTPD
+import SynclineTables
 import SynclineWire
 
 enum DaemonOptions {

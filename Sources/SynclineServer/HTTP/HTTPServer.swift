@@ -5,6 +5,7 @@ import CMicroHTTPD
 import Dispatch
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 /// Answers requests, independent of the HTTP library.

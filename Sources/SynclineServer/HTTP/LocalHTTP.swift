@@ -1,6 +1,7 @@
 // The HTTP shell for programs other than the table server: its owner answers the requests. It listens on loopback only.
 
 package import SynclineCore
+import SynclineTables
 package import SynclineWire
 
 package final class LocalHTTP: Sendable {

@@ -1,5 +1,6 @@
 // The answer to a request: whole, or work that makes it.
 
+import SynclineTables
 import SynclineWire
 
 /// The answer to a request.

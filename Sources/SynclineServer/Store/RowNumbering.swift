@@ -2,6 +2,7 @@
 // changes. Servers may run meanwhile.
 
 import SynclineCore
+import SynclineTables
 
 extension SQLStore {
     /// The number of rows in a transaction; others wait for it.

@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 extension SQLStore {
@@ -52,8 +53,4 @@ extension SQLConnection {
             epoch: values[0].text, change: values[1].integer, purged: values[2].integer,
             origin: DatabaseState.Origin(rawValue: values[3].integer) ?? .other)
     }
-}
-
-extension ServerEnvironment {
-    func newEpoch() -> String { String(newHexadecimal().suffix(16)) }
 }

@@ -4,6 +4,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 extension SQLStore {

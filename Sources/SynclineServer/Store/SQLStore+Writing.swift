@@ -2,6 +2,7 @@
 // out in turn. Nothing of it is visible, and no number is used up, before all of it is durable.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 extension SQLStore {
@@ -31,12 +32,7 @@ extension SQLStore {
     private func prepare(_ write: TableWrite) throws(StoreFailure) -> PreparedWrite {
         guard let schema = schema(write.table) else { return PreparedWrite(write) }
         let row = write.isPatch ? try row(write.table, id: write.id) : nil
-        return PreparedWrite(write, schema, on: row, mayBegin: mayBegin(schema, limits.newColumns))
-    }
-
-    /// The number of columns that a request may still add to a table.
-    func mayBegin(_ schema: TableSchema, _ left: Int) -> Int {
-        max(0, min(left, limits.columns - schema.columns.count))
+        return PreparedWrite(write, schema, on: row, mayBegin: limits.mayBegin(schema, limits.newColumns))
     }
 
     /// Finishes each job. They share a transaction; if that fails, they share one in which a group's failure affects
@@ -159,13 +155,6 @@ private struct AttemptFailure: Error {
         case .committing: reason.isBusy
         }
     }
-}
-
-extension WriteOutcome {
-    static let notAttempted = WriteOutcome.refused(
-        Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
-    static let groupRefused = WriteOutcome.refused(
-        Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
 }
 
 extension StoreFailure {

@@ -3,13 +3,14 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 final class SQLStore: TableStore {
     let database: any SQLDatabase
     let environment: any ServerEnvironment
     let dialect: SQLDialect
-    let limits: ServerConfiguration.Limits
+    let limits: RowLimits
     let queue = WriteQueue()
     let counts = StoreMeasures()
     /// The part of the history known to be committed.
@@ -28,7 +29,7 @@ final class SQLStore: TableStore {
     /// - Parameter checksRows: Whether tables with rows that can't reach a client are refused.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
-        limits: ServerConfiguration.Limits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true
+        limits: RowLimits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true
     ) throws(StoreFailure) {
         self.database = database
         self.limits = limits
@@ -54,17 +55,19 @@ final class SQLStore: TableStore {
 
     func checkWrites() throws(StoreFailure) { try database.checkWrites() }
 
+    /// Interrupts waits for the database.
     func interrupt() { database.interrupt() }
 
     func close() { database.close() }
 
+    /// Its own metrics.
     var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools) }
     var epoch: String { inForce.catalogue.epoch }
 
     /// A database in the same process is read at once.
     var findsRowsAtOnce: Bool { dialect == .sqlite }
 
-    func schema(_ table: String) -> TableSchema? { inForce.catalogue.tables[table]?.schema }
+    func schema(_ table: String) -> ServedTable? { inForce.catalogue.tables[table]?.schema }
 
     private var inForce: Published { published.value }
 
@@ -156,7 +159,7 @@ final class SQLStore: TableStore {
         _ plan: ListPlan, _ filter: FilterSQL?, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
-        var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
+        var outcome = ListOutcome()
         if plan.counts {
             outcome.count = try connection.first(statements.count(plan, filter), count: 1).map { Int($0[0].integer) }
         }
@@ -181,7 +184,7 @@ final class SQLStore: TableStore {
         _ plan: ListPlan, _ filter: FilterSQL, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
-        var outcome = ListOutcome(rows: [], hasMore: false, count: nil)
+        var outcome = ListOutcome()
         if plan.counts, plan.after != nil {
             // All rows are counted, including those before the page's place.
             var whole = plan
@@ -255,7 +258,7 @@ final class SQLStore: TableStore {
         // Numbers beyond the mark are not the server's: once it issues them, the rows are in order.
         plan.until = min(plan.until ?? .max, mark.change)
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
-        var outcome = ChangeOutcome(changes: [], hasMore: false, count: count, mark: mark)
+        var outcome = ChangeOutcome(count: count, mark)
         let mayShareNumber = !statements.schema.isOwn
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
@@ -323,8 +326,8 @@ final class SQLStore: TableStore {
         try database.write { connection throws(StoreFailure) in try installer.drop(column, of: table, connection) }
     }
 
-    /// First the purge is recorded, then the tombstones are removed in portions: a change that waits for one portion
-    /// does not wait for all.
+    /// Removes tombstones that were made before a time, and operations that are older than a day. First the purge is
+    /// recorded, then the tombstones are removed in portions: a change that waits for one portion does not wait for all.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = environment.now()
         if let time {

@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 struct StoreTransaction {
@@ -109,10 +110,11 @@ struct StoreTransaction {
         if let known = try remembered(write, statements) { return known }
         let schema = statements.schema
         guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
-        let mayBegin = store.mayBegin(schema, allowance.columns)
-        if case .insert = write.kind, schema.isOwn,
-            let outcome = try insertNew(prepared.ready(for: schema, on: nil, mayBegin: mayBegin), statements)
-        {
+        let mayBegin = store.limits.mayBegin(schema, allowance.columns)
+        func decide(_ existing: TableRow?) -> DecidedWrite {
+            prepared.decide(on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes)
+        }
+        if case .insert = write.kind, schema.isOwn, let outcome = try insertNew(decide(nil), statements) {
             if !outcome.isRefused {
                 note(nil, outcome, schema)
                 try remember(outcome, of: write)
@@ -121,33 +123,20 @@ struct StoreTransaction {
         }
         let existing = try row(write.id, statements)
         work += existing?.size ?? 0
-        let ready = prepared.ready(for: schema, on: existing, mayBegin: mayBegin)
-        let item: CheckedItem
-        switch ready.item {
-        case .success(let checked): item = checked
-        case .failure(let refusal):
-            // Checks that precede it are reported first.
-            if write.isPatch {
-                let outcome = write.decide(on: existing, CheckedItem(), schema, stamp)
-                if outcome.isRefused { return outcome }
-            }
-            return .refused(refusal, nil)
-        }
-        if item.newColumns.count > mayBegin { return .refused(TableSchema.tooManyColumns, nil) }
-        let grown = item.newColumns.isEmpty ? statements : TableSQL(schema.adding(item.newColumns), dialect)
-        var outcome = ready.write.decide(on: existing, item, grown.schema, stamp)
-        if let refusal = store.refusalOfSize(outcome, existing) { return .refused(refusal, nil) }
+        let decided = decide(existing)
+        var outcome = decided.outcome
         if outcome.isRefused { return outcome }
-        try add(item.newColumns, to: grown)
+        let grown = decided.table === schema ? statements : TableSQL(decided.table, dialect)
+        try add(decided.item.newColumns, to: grown)
         let places = existing.map { schema.placesChanged(from: $0.columns, to: outcome.columns) }
-        try apply(outcome, grown, only: places ?? schema.placesSet(by: item))
+        try apply(outcome, grown, only: places ?? schema.placesSet(by: decided.item))
         if !schema.isOwn { outcome = try stored(outcome, existing, grown) }
         note(existing, outcome, grown.schema)
         try remember(outcome, of: write)
         return outcome
     }
 
-    private mutating func note(_ existing: TableRow?, _ outcome: WriteOutcome, _ schema: TableSchema) {
+    private mutating func note(_ existing: TableRow?, _ outcome: WriteOutcome, _ schema: ServedTable) {
         let table = schema.definition.source
         digests[table, default: TableDigest()].remove(existing, schema)
         if case .done(_, let row) = outcome { digests[table, default: TableDigest()].add(row, schema) }
@@ -162,17 +151,10 @@ struct StoreTransaction {
 
     /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
     /// possible or did not happen: then the row must be read. Adopted tables may have rules that this would hide.
-    private func insertNew(_ ready: PreparedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
-        let item: CheckedItem
-        switch ready.item {
-        case .success(let checked): item = checked
-        case .failure(let refusal): return .refused(refusal, nil)
-        }
-        guard item.newColumns.isEmpty else { return nil }
-        let outcome = ready.write.decide(on: nil, item, statements.schema, stamp)
-        if let refusal = store.refusalOfSize(outcome, nil) { return .refused(refusal, nil) }
-        guard case .done(_, let row) = outcome else { return nil }
-        return try connection.change(statements.insertNew(row, stamp)) == 1 ? outcome : nil
+    private func insertNew(_ decided: DecidedWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
+        guard case .done(_, let row) = decided.outcome else { return decided.outcome }
+        guard decided.item.newColumns.isEmpty else { return nil }
+        return try connection.change(statements.insertNew(row, stamp)) == 1 ? decided.outcome : nil
     }
 
     /// Stores the outcome of an operation, for its repeats.
@@ -198,10 +180,7 @@ struct StoreTransaction {
         else { return nil }
         guard let outcome = OperationMemory.outcome(kind: values[1].text, text: values[2].text),
             values[0].text == write.table, write.couldBecome(outcome)
-        else {
-            return .refused(
-                Refusal(422, "operation-id-reused", "Another operation already used the id of this operation"), nil)
-        }
+        else { return .operationIDReused }
         guard let row = outcome.row, row.isBare else { return outcome }
         // The row was too large to keep; it may still be unchanged.
         let now = try self.row(row.id, statements)
@@ -278,33 +257,4 @@ struct StoreTransaction {
 extension Refusal {
     fileprivate static let groupTooLarge = Refusal(
         413, "group-too-large", "The operations of a group read and write more than 64 MiB of rows")
-}
-
-extension SQLStore {
-    /// Refuses a row that is larger than an answer, unless it already was.
-    fileprivate func refusalOfSize(_ outcome: WriteOutcome, _ existing: TableRow?) -> Refusal? {
-        switch outcome {
-        case .done(.inserted, let row), .done(.changed, let row):
-            let isFine = row.size <= max(limits.answerBytes, existing?.size ?? 0)
-            return isFine ? nil : Refusal(413, "too-large", "The row would be larger than \(limits.answerBytes) bytes")
-        case .done, .refused, .failed: return nil
-        }
-    }
-}
-
-extension TableWrite {
-    /// Whether an outcome can belong to this write: the same kind, of the same row.
-    fileprivate func couldBecome(_ outcome: WriteOutcome) -> Bool {
-        guard case .done(kind.effect, let row) = outcome else { return false }
-        // An insert without an id gets a new one on every repeat.
-        return kind.effect == .inserted || row.id.hasSameBytes(as: id)
-    }
-
-    /// The refusal for an id that the table can't have.
-    fileprivate func refusalOfID(_ schema: TableSchema) -> Refusal {
-        if case .insert = kind {
-            return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
-        }
-        return .rowNotFound
-    }
 }

@@ -3,6 +3,7 @@
 
 import Dispatch
 import SynclineGround
+import SynclineTables
 
 /// The progress of a request's writes.
 struct WriteProgress: Sendable {

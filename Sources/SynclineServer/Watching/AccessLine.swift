@@ -1,6 +1,7 @@
 // A request's line in the log, in either form. Parameters are omitted: filters contain row data.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 struct AccessLine: Hashable, Sendable {

@@ -1,6 +1,7 @@
 // Metrics of the requests, in the text format of Prometheus.
 
 import SynclineGround
+import SynclineTables
 
 final class Metrics: Sendable {
     private struct Key: Hashable {

@@ -2,6 +2,7 @@
 // one made by the server.
 
 import SynclineGround
+import SynclineTables
 
 struct RequestID: Hashable, Sendable {
     static let header = "X-Request-Id"

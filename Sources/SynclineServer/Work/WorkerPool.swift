@@ -3,6 +3,7 @@
 
 import Dispatch
 import SynclineGround
+import SynclineTables
 
 /// The result of a job.
 enum JobOutcome: Hashable, Sendable {

@@ -2,6 +2,7 @@
 // may not read, whether the write succeeds, is refused or is repeated, and none depends on such a value.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

@@ -11,6 +11,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 /// A client's connection to a service.
 private final class StraightLine: HTTPTransport {

@@ -8,6 +8,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 /// The line to a service: requests are recorded, and the next responses may be lost.
 final class DeskLine: HTTPTransport {

@@ -10,6 +10,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 /// A story: one database, a server, three clients.
 private final class FailoverStory {

@@ -7,6 +7,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 @Suite struct NotEqualClientTests {
     @Test(arguments: TestBackend.available, ServerProtocol.allCases)
@@ -49,7 +50,7 @@ import Testing
         #expect(try ids("(text ne 'closed' or text eq null)") == ["none", "open"])
         #expect(try ids("not (text ne 'closed')") == ["closed"])
         #expect(try ids("not (text ne 'closed' or text eq null)") == ["closed"])
-        let schema = TableSchema(TableDefinition("todoitem"), columns: [Column("text", .string)])
+        let schema = ServedTable(TableDefinition("todoitem"), columns: [Column("text", .string)])
         #expect(FilterSQL(try FilterExpression(parsing: "text ne 'x' or text eq null"), schema, .sqlite).isExact)
     }
 }

@@ -11,6 +11,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 /// The line from one store to a server, which loses some requests or responses.
 private final class LossyLine: HTTPTransport {

@@ -9,6 +9,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 /// The line to a server, with the bodies of the writes.
 private final class WriteLine: HTTPTransport {

@@ -2,6 +2,7 @@
 
 import Foundation
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

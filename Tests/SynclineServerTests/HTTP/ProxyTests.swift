@@ -1,6 +1,7 @@
 // What proxies say about a request, which of them are trusted, and what responses look like on the way through them.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

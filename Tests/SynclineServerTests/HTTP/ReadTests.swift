@@ -4,6 +4,7 @@
 import Dispatch
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 import Testing
 

@@ -3,6 +3,7 @@
 
 import Dispatch
 import SynclineGround
+import SynclineTables
 import Testing
 
 @testable import SynclineServer

@@ -3,6 +3,7 @@
 import Foundation
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 import Testing
 
@@ -249,8 +250,9 @@ import Testing
         #expect(failures.load(ordering: .relaxed) > 0, "no request met a database that was down")
         let client = KeptConnection(port: port)
         for (id, last) in known.withLock({ $0 }) {
-            guard case .integer(let number)? = client.ask("GET", "/tables/t/\(id)")?.json["n"] else {
-                Issue.record("\(id) is lost")
+            let answer = client.ask("GET", "/tables/t/\(id)")
+            guard case .integer(let number)? = answer?.json["n"] else {
+                Issue.record("\(id) is lost: \(answer?.text ?? "no answer")")
                 continue
             }
             #expect(number >= last, "\(id)")

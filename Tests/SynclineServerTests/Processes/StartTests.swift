@@ -5,6 +5,7 @@ import Dispatch
 import Foundation
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 import Testing
 

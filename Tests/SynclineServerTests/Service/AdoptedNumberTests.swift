@@ -5,6 +5,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 @Suite struct AdoptedNumberTests {
     private static func table(_ backend: TestBackend, key: String = "text", _ more: String = "") -> String {
@@ -76,7 +77,7 @@ import Testing
         try desk.store.database.carryOut([#"UPDATE "t" SET "version" = \#(Int64.max) WHERE "id" = 'a'"#])
         func open(checks: Bool) throws -> SQLStore {
             try SQLStore(
-                desk.store.database, desk.service.configuration.tables, desk.environment, checksRows: checks)
+                desk.store.database, desk.service.service.settings.tables, desk.environment, checksRows: checks)
         }
         #expect(throws: StoreFailure.self) { try open(checks: true) }
         #expect(try open(checks: false).number("t") == 1)

@@ -2,6 +2,7 @@
 // right, or refused when the server starts, with the column; and a write that can't be carried out is answered with why.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

@@ -5,6 +5,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 @Suite struct AloneTests {
     /// Makes the database fail in a different way for each string that is inserted.

@@ -2,6 +2,7 @@
 
 import Syncline
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

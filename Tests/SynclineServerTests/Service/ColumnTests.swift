@@ -6,6 +6,7 @@ import SynclineWire
 import Testing
 
 @testable import SynclineServer
+@testable import SynclineTables
 
 @Suite struct ColumnTests {
     private func item(_ names: some Sequence<String>, id: String = "") -> String {

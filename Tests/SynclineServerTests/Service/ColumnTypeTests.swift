@@ -4,6 +4,7 @@
 import ChildProcesses
 import Foundation
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

@@ -1,6 +1,7 @@
 // How a database's own types appear to clients, and how large a response may be.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

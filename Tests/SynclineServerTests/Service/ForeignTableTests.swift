@@ -1,6 +1,7 @@
 // Tables that others made, and what is done to tables by hand while they are served.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

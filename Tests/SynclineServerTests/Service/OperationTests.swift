@@ -1,6 +1,7 @@
 // The response to each operation, in either protocol.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

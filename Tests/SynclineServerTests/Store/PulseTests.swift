@@ -1,5 +1,6 @@
 // When a database is asked whether it answers, and which requests wait for it meanwhile.
 
+import SynclineTables
 import Testing
 
 @testable import SynclineServer

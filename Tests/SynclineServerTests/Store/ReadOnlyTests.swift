@@ -1,6 +1,7 @@
 // Databases that take no writes for a while: the server stays alive, says that it is not ready, and continues by itself.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

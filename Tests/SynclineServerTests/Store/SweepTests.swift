@@ -4,6 +4,7 @@
 import ChildProcesses
 import Foundation
 import SynclineCore
+import SynclineTables
 import SynclineTesting
 import SynclineWire
 import Testing
@@ -91,7 +92,7 @@ import Testing
         let desk = try ServiceDesk(backend, tables: #"{"t":{}}"#)
         _ = try desk.ask("POST", "/tables/t", #"{"id":"a","extra":1}"#)
         #expect(try desk.store.sweep().isEmpty)
-        let table = try #require(desk.service.configuration.tables.first)
+        let table = try #require(desk.service.service.settings.tables.first)
         try desk.store.drop("extra", of: table)
         #expect(try desk.store.sweep().isEmpty && desk.store.sweep().isEmpty)
     }

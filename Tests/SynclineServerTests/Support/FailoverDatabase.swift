@@ -4,6 +4,7 @@
 import ChildProcesses
 import Foundation
 import SynclineGround
+import SynclineTables
 import Testing
 
 @testable import SynclineServer

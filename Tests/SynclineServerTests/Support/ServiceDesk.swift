@@ -3,6 +3,7 @@
 import Foundation
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 import Testing
 
@@ -72,8 +73,8 @@ struct ServiceDesk {
         let (database, keeper) = try backend.database()
         self.keeper = keeper
         try database.carryOut(before)
-        store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits)
-        service = TableAnswers(configuration, store, environment)
+        store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits.rows)
+        service = TableAnswers(configuration, store, environment) { [store] in store.measures }
     }
 
     /// Sends a request as a client does, and returns the response.
@@ -93,8 +94,6 @@ struct ServiceDesk {
 }
 
 extension TableAnswers {
-    var configuration: ServerConfiguration { service.configuration }
-
     /// Answers a request to the server at a URL.
     func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
         var context = RequestContext(login(request), url: url)

@@ -3,6 +3,7 @@
 import ChildProcesses
 import Foundation
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

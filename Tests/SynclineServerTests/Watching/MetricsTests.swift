@@ -1,6 +1,7 @@
 // The metrics, and where they can be read.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 

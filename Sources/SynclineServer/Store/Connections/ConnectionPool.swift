@@ -4,6 +4,7 @@
 
 import Dispatch
 import SynclineGround
+import SynclineTables
 
 /// The use of a pool at a moment.
 struct PoolUse: Hashable, Sendable {

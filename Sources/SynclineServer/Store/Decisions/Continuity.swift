@@ -1,6 +1,7 @@
 // Decides whether a database is still the one that a server knew, or an older copy of it: a standby that was promoted
 // before it had received everything, or a backup. Such a copy would issue numbers again that clients have seen.
 
+import SynclineTables
 import SynclineWire
 
 /// What a database says about itself.

@@ -2,6 +2,7 @@
 // row at that time. A refused operation changed nothing and is decided again.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 enum OperationMemory {

@@ -4,6 +4,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 struct TableDigest: Hashable, Sendable {
@@ -14,10 +15,10 @@ struct TableDigest: Hashable, Sendable {
 
     var isEmpty: Bool { self == TableDigest() }
 
-    mutating func add(_ row: TableRow?, _ schema: TableSchema) { count(row, schema, 1) }
-    mutating func remove(_ row: TableRow?, _ schema: TableSchema) { count(row, schema, -1) }
+    mutating func add(_ row: TableRow?, _ schema: ServedTable) { count(row, schema, 1) }
+    mutating func remove(_ row: TableRow?, _ schema: ServedTable) { count(row, schema, -1) }
 
-    private mutating func count(_ row: TableRow?, _ schema: TableSchema, _ number: Int64) {
+    private mutating func count(_ row: TableRow?, _ schema: ServedTable, _ number: Int64) {
         guard let row, !row.isDeleted else { return }
         rows += number
         hash ^= schema.hash(row)
@@ -29,7 +30,7 @@ struct TableDigest: Hashable, Sendable {
     }
 }
 
-extension TableSchema {
+extension ServedTable {
     /// A hash of the row's id, version and values. Null has none, so it stays the same when the table gets a column.
     fileprivate func hash(_ row: TableRow) -> UInt64 {
         var sum: UInt64 = 0

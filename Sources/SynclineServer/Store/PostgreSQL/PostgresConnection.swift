@@ -7,6 +7,7 @@ import CPostgres
 import Dispatch
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 #if canImport(Darwin)
     import Darwin
@@ -340,7 +341,7 @@ final class PostgresConnection: SQLConnection {
             // Prepared statements may refer to the previous tables.
             mustPrepareAgain = true
             return .changed(reason)
-        case "54011": return .refused(TableSchema.tooManyColumns)
+        case "54011": return .refused(ServedTable.tooManyColumns)
         // A trigger refuses, or only the database may set a column.
         case "P0001":
             return .refused(.trigger(FailureReason(.constraint, "a trigger refused a row (PostgreSQL code \(code))")))

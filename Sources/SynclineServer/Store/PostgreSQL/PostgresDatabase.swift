@@ -3,6 +3,7 @@
 
 import CPostgres
 import SynclineGround
+import SynclineTables
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres

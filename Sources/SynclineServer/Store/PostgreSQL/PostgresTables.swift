@@ -2,6 +2,7 @@
 // each for columns, keys and triggers.
 
 import SynclineCore
+import SynclineTables
 
 extension PostgresConnection {
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable] {

@@ -2,6 +2,7 @@
 // with a decimal point, which the type keeps, and this distinguishes it from an integer.
 
 import SynclineCore
+import SynclineTables
 
 extension SQLValue {
     /// The text of a bound value; nil for null.

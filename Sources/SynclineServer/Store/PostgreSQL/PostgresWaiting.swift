@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 #if canImport(Darwin)
     import Darwin

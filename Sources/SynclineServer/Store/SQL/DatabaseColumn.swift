@@ -2,6 +2,7 @@
 // them as the engine does, and which ids a key can hold. Types that can't be served are reported, never omitted.
 
 import SynclineCore
+import SynclineTables
 
 /// A column as the database declares it.
 struct DatabaseColumn: Hashable, Sendable {

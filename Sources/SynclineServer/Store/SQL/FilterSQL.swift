@@ -3,6 +3,7 @@
 // row that matches. So both databases, and a client's tables, give the same answer to the same filter.
 
 import SynclineCore
+import SynclineTables
 import SynclineWire
 
 /// The part of a filter that a database evaluates.
@@ -53,7 +54,7 @@ struct FilterSQL {
     /// The filter for the evaluator.
     let filter: FilterExpression
 
-    init(_ filter: FilterExpression, _ schema: TableSchema, _ dialect: SQLDialect) {
+    init(_ filter: FilterExpression, _ schema: ServedTable, _ dialect: SQLDialect) {
         self.dialect = dialect
         self.filter = filter.asServerReads(schema)
         (condition, isExact) = Translation(schema: schema, dialect: dialect).necessary(self.filter)

@@ -4,12 +4,13 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 extension FilterSQL {
     /// Finds the parts that a database evaluates exactly as the evaluator does.
     struct Translation {
-        let schema: TableSchema
+        let schema: ServedTable
         let dialect: SQLDialect
 
         /// A condition that holds whenever the filter does, and whether it is equivalent.
@@ -239,7 +240,7 @@ extension FilterSQL {
     }
 }
 
-extension TableSchema {
+extension ServedTable {
     /// The name, in its original spelling, of a column of times that the database has as text, or of one of strings.
     fileprivate func timeAsText(_ name: String, _ dialect: SQLDialect) -> String? {
         if let place = place(ofAnyCase: name) {
@@ -291,42 +292,6 @@ extension FilterSQL.Kind {
 }
 
 extension FilterExpression {
-    /// The filter as a server reads it about a table. A UUID in quotation marks beside a column that the configuration does
-    /// not declare is one in either case, as clients spell them differently.
-    func asServerReads(_ schema: TableSchema) -> FilterExpression {
-        asServersRead.readingUUIDs(schema)
-    }
-
-    private func readingUUIDs(_ schema: TableSchema) -> FilterExpression {
-        switch self {
-        case .compare(let comparison, let left, let right):
-            .compare(
-                comparison, left.asUUID(beside: right, comparison, schema),
-                right.asUUID(beside: left, comparison, schema))
-        case .oneOf(let value, let choices):
-            .oneOf(value, choices.map { $0.asUUID(beside: value, .equal, schema) })
-        default: mapParts { $0.readingUUIDs(schema) }
-        }
-    }
-
-    private func asUUID(
-        beside other: FilterExpression, _ comparison: Comparison, _ schema: TableSchema
-    ) -> FilterExpression {
-        guard case .literal(.string(let text), let form) = self, case .column(let path) = other, path.count == 1 else {
-            return self
-        }
-        guard let place = schema.place(ofAnyCase: path[0]) else {
-            // Ids are compared exactly.
-            let isSystem = SystemColumn(anyCase: path[0]) != nil
-            return isSystem && form == .guid ? .literal(.string(text)) : self
-        }
-        let column = schema.columns[place]
-        guard comparison == .equal || comparison == .notEqual, column.type == .string,
-            schema.isInferred(column.name), ColumnType.uuid.fits(.string(text))
-        else { return self }
-        return .literal(.string(text), form: .guid)
-    }
-
     /// The parts of a chain of `and` or of `or`, in order.
     fileprivate func chain(isAnd: Bool) -> [FilterExpression] {
         var parts: [FilterExpression] = []

@@ -1,6 +1,7 @@
 // The statements that find rows which would never reach a client, and number them.
 
 import SynclineGround
+import SynclineTables
 
 extension TableSQL {
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }

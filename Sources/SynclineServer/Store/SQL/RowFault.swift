@@ -1,6 +1,8 @@
 // Rows that would never reach a client, or not as they are: the feed is in the order of their numbers, other clients
 // read in the order of their times, and both leave out what has neither.
 
+import SynclineTables
+
 /// A fault of some rows of a table.
 enum RowFault: Hashable, CaseIterable {
     case noID, noTime, noDeleted, noNumber, earlyNumber, lateNumber, sameNumber
@@ -8,7 +10,7 @@ enum RowFault: Hashable, CaseIterable {
     /// Whether a new number and a new time mend it.
     var isNumbered: Bool { self != .noID && self != .noDeleted }
 
-    func finding(_ schema: TableSchema) -> Finding {
+    func finding(_ schema: ServedTable) -> Finding {
         let (column, says, mend): (SystemColumn, String, String?) =
             switch self {
             case .noID: (.id, "is not an id in some rows", "give each row an id")

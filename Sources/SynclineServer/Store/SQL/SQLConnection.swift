@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 /// A row, valid while it is passed to a body.
 protocol SQLRow {

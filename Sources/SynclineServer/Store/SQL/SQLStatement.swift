@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 /// A value that a database stores or receives.
@@ -193,7 +194,7 @@ enum SQLDialect: Hashable, Sendable {
 
     /// The expression by which a column is sorted. PostgreSQL defines no order of JSON. Columns that the database sorts
     /// differently from the engine, or stores in more than one form, are sorted as clients see them.
-    func sortable(_ column: String, _ kind: SortKind, _ name: String, _ schema: TableSchema) -> String {
+    func sortable(_ column: String, _ kind: SortKind, _ name: String, _ schema: ServedTable) -> String {
         let traits = schema.traits
         let isOpaque = traits.opaque.contains(name)
         switch (self, kind) {
@@ -298,12 +299,5 @@ extension ColumnType {
             return .string(text)
         case (_, .date(let instant)): return .date(Timestamp(kept: instant))
         }
-    }
-}
-
-extension Timestamp {
-    /// A moment as text. Those of whole milliseconds have the same length, so that they sort in the order of the moments.
-    static func text(milliseconds: Int64) -> String {
-        Timestamp(.init(milliseconds: milliseconds)).description
     }
 }

@@ -2,6 +2,7 @@
 // and completed operations.
 
 import SynclineCore
+import SynclineTables
 
 enum StateSQL {
     /// A server refuses a database with another format.

@@ -3,11 +3,12 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 /// A table's statements.
 final class TableSQL: Sendable {
-    let schema: TableSchema
+    let schema: ServedTable
     let dialect: SQLDialect
     private let table: String
     private let selection: String
@@ -19,7 +20,7 @@ final class TableSQL: Sendable {
     private let inserted: [SystemColumn]
     private let updated: [SystemColumn]
 
-    init(_ schema: TableSchema, _ dialect: SQLDialect) {
+    init(_ schema: ServedTable, _ dialect: SQLDialect) {
         self.schema = schema
         self.dialect = dialect
         table = SQLDialect.quoted(schema.definition.source)
@@ -36,7 +37,7 @@ final class TableSQL: Sendable {
 
     /// PostgreSQL must infer the type of a value if others have chosen the type of the column.
     private static func placeholder(
-        _ number: Int, _ sample: SQLValue, _ schema: TableSchema, _ dialect: SQLDialect
+        _ number: Int, _ sample: SQLValue, _ schema: ServedTable, _ dialect: SQLDialect
     ) -> String {
         dialect.placeholder(number, for: schema.isOwn ? sample : .null)
     }
@@ -44,7 +45,7 @@ final class TableSQL: Sendable {
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
 
     /// The selected columns of a row: the schema number, id, times, version, deleted mark, then the columns in order.
-    private static func selection(_ schema: TableSchema) -> String {
+    private static func selection(_ schema: ServedTable) -> String {
         func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
         var parts = ["(SELECT \"schema\" FROM \"syncline_state\")", name(.id)]
         for column in [SystemColumn.createdAt, .updatedAt] {
@@ -172,12 +173,12 @@ final class TableSQL: Sendable {
     // MARK: Writing
 
     /// The system columns that an insert sets, in order.
-    private static func stamped(_ schema: TableSchema) -> [SystemColumn] {
+    private static func stamped(_ schema: ServedTable) -> [SystemColumn] {
         [.id, .createdAt, .updatedAt, .version, .deleted].filter { schema.systemColumns.contains($0) }
     }
 
     /// The system columns that an update sets.
-    private static func restamped(_ schema: TableSchema) -> [SystemColumn] {
+    private static func restamped(_ schema: ServedTable) -> [SystemColumn] {
         stamped(schema).filter { $0 != .id && $0 != .createdAt }
     }
 
@@ -200,7 +201,7 @@ final class TableSQL: Sendable {
         }
     }
 
-    private static func insertion(_ schema: TableSchema, _ columns: [Column], _ dialect: SQLDialect) -> String {
+    private static func insertion(_ schema: ServedTable, _ columns: [Column], _ dialect: SQLDialect) -> String {
         let system = stamped(schema)
         let names = system.map { schema.source(of: $0) } + columns.map { schema.source(of: $0.name) }
         let samples = system.map(sample) + columns.map { sample($0.type) }
@@ -209,7 +210,7 @@ final class TableSQL: Sendable {
             + "(\(names.map(SQLDialect.quoted).joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
     }
 
-    private static func changing(_ schema: TableSchema, _ columns: [Column], _ dialect: SQLDialect) -> String {
+    private static func changing(_ schema: ServedTable, _ columns: [Column], _ dialect: SQLDialect) -> String {
         let system = restamped(schema)
         let names = system.map { schema.source(of: $0) } + columns.map { schema.source(of: $0.name) }
         let samples = system.map(sample) + columns.map { sample($0.type) }

@@ -3,6 +3,7 @@
 import CSQLite
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 final class SQLiteConnection: SQLConnection {
@@ -137,7 +138,7 @@ final class SQLiteConnection: SQLConnection {
         let reason = String(cString: sqlite3_errmsg(handle))
         let kind = FailureReason.Kind(sqlite: code & 0xff)
         if code == SQLITE_ERROR {
-            if reason.hasPrefix("too many columns") { return .refused(TableSchema.tooManyColumns) }
+            if reason.hasPrefix("too many columns") { return .refused(ServedTable.tooManyColumns) }
             if ["no such column", "no such table"].contains(where: reason.hasPrefix) {
                 return .changed(FailureReason(kind, reason))
             }

@@ -3,6 +3,7 @@
 
 import CSQLite
 import SynclineCore
+import SynclineTables
 
 final class SQLiteDatabase: SQLDatabase {
     let dialect = SQLDialect.sqlite

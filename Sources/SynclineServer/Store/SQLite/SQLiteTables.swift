@@ -2,6 +2,7 @@
 
 import CSQLite
 import SynclineCore
+import SynclineTables
 
 extension SQLiteConnection {
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable] {

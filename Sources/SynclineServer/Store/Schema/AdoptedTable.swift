@@ -3,21 +3,22 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 struct AdoptedTable {
     private let definition: TableDefinition
     private let table: DatabaseTable
     private let dialect: SQLDialect
     /// Gives the database's names of columns.
-    private let names: TableSchema
+    private let names: ServedTable
     private let declared: [Column]
 
     init(_ definition: TableDefinition, _ table: DatabaseTable, _ dialect: SQLDialect) {
         var fixed = definition
         fixed.dynamicSchema = false
         (self.definition, self.table, self.dialect) = (fixed, table, dialect)
-        names = TableSchema(fixed, columns: [])
-        declared = TableSchema.declared(definition)
+        names = ServedTable(fixed, columns: [])
+        declared = ServedTable.declared(definition)
     }
 
     private var place: String { "table \(definition.name)" }
@@ -40,7 +41,7 @@ struct AdoptedTable {
     }
 
     /// The table as it is served, if there are no errors among its findings.
-    var schema: TableSchema {
+    var schema: ServedTable {
         let system = systemColumns
         let columns = served.compactMap { served in served.column.map { (column: $0, source: served.source) } }
         let all =
@@ -67,7 +68,7 @@ struct AdoptedTable {
         if kind != .text { traits.opaque.insert(ExactString(SystemColumn.id.rawValue)) }
         // Their columns may be declared as strings.
         if dialect == .sqlite { traits.opaque.formUnion([SystemColumn.createdAt, .updatedAt].map(\.rawValue).exact) }
-        return TableSchema(
+        return ServedTable(
             definition, columns: columns.map(\.column), systemColumns: Set(system), isOwn: false, idKind: kind,
             traits: traits, decimals: dialect.dateDecimals)
     }
@@ -224,9 +225,9 @@ extension TableDefinition {
 
     /// What the rights of the server's role do not allow, on any served table.
     func faultsOfRights(_ table: DatabaseTable) -> [Finding] {
-        let names = TableSchema(self, columns: [])
+        let names = ServedTable(self, columns: [])
         let system = SystemColumn.allCases.map { names.source(of: $0) }.exact
-        let declared = TableSchema.declared(self).map { names.source(of: $0.name) }
+        let declared = ServedTable.declared(self).map { names.source(of: $0.name) }
         let served = table.columns.filter {
             system.contains($0.name) || declared.isEmpty || declared.contains($0.name)
         }

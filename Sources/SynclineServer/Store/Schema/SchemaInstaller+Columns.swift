@@ -2,6 +2,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 extension SchemaInstaller {
     /// Adds columns that a table does not have yet. A column that was created by hand is accepted if it matches the
@@ -60,7 +61,7 @@ extension SchemaInstaller {
     /// The schema of a table that the server created; the database may lack some of its columns by now.
     static func own(
         _ definition: TableDefinition, _ columns: [Column], _ table: DatabaseTable?, _ dialect: SQLDialect
-    ) throws(StoreFailure) -> TableSchema {
+    ) throws(StoreFailure) -> ServedTable {
         guard let table else { throw refusal("table-changed", "table \(definition.source) no longer exists") }
         let types = Dictionary(table.columns.map { (ExactString($0.name), $0) }) { first, _ in first }
         var left: [Column] = []
@@ -74,7 +75,7 @@ extension SchemaInstaller {
             }
             left.append(column)
         }
-        return TableSchema(definition, columns: left, decimals: dialect.dateDecimals)
+        return ServedTable(definition, columns: left, decimals: dialect.dateDecimals)
     }
 
     static func refusal(_ code: String, _ message: String) -> StoreFailure {

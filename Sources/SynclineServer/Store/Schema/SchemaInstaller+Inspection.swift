@@ -1,6 +1,7 @@
 // Looks at a database and changes nothing: everything that would stop a start, or that an operator should know.
 
 import SynclineCore
+import SynclineTables
 
 extension SchemaInstaller {
     /// All findings, in the order: the database, the server's own tables, the served tables, their rows.

@@ -5,6 +5,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 
 struct SchemaInstaller {
     let definitions: [TableDefinition]
@@ -163,7 +164,7 @@ struct SchemaInstaller {
                 catalogue.findings += findings
                 if table?.mayAlter == true { catalogue.mayAlter.insert(definition.name) }
                 try StoreFailure.check(findings)
-                let schema: TableSchema
+                let schema: ServedTable
                 if let own = columns[definition.name] {
                     schema = try SchemaInstaller.own(definition, own, table, dialect)
                     let known = (schema.columns.map(\.name) + SystemColumn.allCases.map(\.rawValue)).exact
@@ -188,7 +189,7 @@ struct SchemaInstaller {
         guard let schema = known.tables[definition.name]?.schema else { return .table }
         guard schema.isOwn else { return .nothing }
         var missing: [Column] = []
-        for column in TableSchema.declared(definition) {
+        for column in ServedTable.declared(definition) {
             guard let place = schema.place(of: column.name) else {
                 missing.append(column)
                 continue
@@ -209,7 +210,7 @@ struct SchemaInstaller {
         switch try missingPart(definition, known) {
         case .nothing: return false
         case .table:
-            try create(definition, TableSchema.declared(definition), connection)
+            try create(definition, ServedTable.declared(definition), connection)
             return true
         case .columns(let missing):
             try add(missing, to: definition, connection)
@@ -221,7 +222,7 @@ struct SchemaInstaller {
     private func record(_ definitions: [TableDefinition], _ connection: any SQLConnection) throws(StoreFailure) {
         if definitions.isEmpty { return }
         for definition in definitions {
-            let declared = TableSchema.declared(definition)
+            let declared = ServedTable.declared(definition)
             // The server also records a table without columns as its own.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
                 try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))

@@ -1,6 +1,7 @@
 // The tables of a database as a server knows them, and findings about them for an operator.
 
 import SynclineGround
+import SynclineTables
 
 /// The tables as of a schema number.
 struct StoreCatalogue: Sendable {

@@ -1,0 +1,25 @@
+// Time and randomness of the system.
+
+import SynclineGround
+import SynclineTables
+
+/// The system's clock and random numbers.
+struct SystemServerEnvironment: ServerEnvironment {
+    func now() -> Int64 { SystemSource.milliseconds() }
+
+    func chance() -> (high: UInt64, low: UInt64) { SystemSource.chance() }
+}
+
+extension ContinuousClock.Instant {
+    /// Now, by a clock that only goes forward. What decides by it takes it as an argument, which tests choose.
+    static var present: Self { SystemSource.instant() }
+}
+
+extension WorkLimit {
+    convenience init(seconds: Int) { self.init(seconds: seconds) { .present } }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}

@@ -1,0 +1,194 @@
+// Takes a request and returns an answer: routing, access, the protocol, and the store's result. It knows no socket and
+// no database, and has no other state.
+
+import SynclineCore
+package import SynclineWire
+
+package struct TableService: Sendable {
+    package let settings: TableSettings
+    package let store: any TableStore
+    package let environment: any ServerEnvironment
+    /// The tables by their names in lower case.
+    private let tables: [String: TableDefinition]
+    /// The segments of the path of the tables.
+    let root: [String]
+
+    package init(
+        _ settings: TableSettings, _ store: any TableStore, _ environment: any ServerEnvironment
+    ) {
+        self.settings = settings
+        self.store = store
+        self.environment = environment
+        root = settings.root.split(separator: "/").map(String.init)
+        tables = Dictionary(settings.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+    }
+
+    package func route(of request: HTTPRequest) -> Route { Route(request, root: root) }
+
+    package func place(of request: HTTPRequest) -> AnswerPlace {
+        if AnswerPlace.writing.contains(request.method) { return .writes }
+        switch route(of: request) {
+        case _ where request.method == "OPTIONS": return .here
+        case .health, .readiness: return .health
+        case .row: return store.findsRowsAtOnce ? .here : .reads
+        case .table, .changes: return .reads
+        case .batch, .events, .metrics, .nowhere: return .here
+        }
+    }
+
+    package func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
+        let route = route(of: request)
+        do throws(ServiceFailure) {
+            return try answer(request, route, &context)
+        } catch {
+            return refused(error, route, &context.notes)
+        }
+    }
+
+    /// The answer to a failed request, with the headers that its status requires.
+    func refused(_ failure: ServiceFailure, _ route: Route, _ notes: inout RequestNotes) -> HTTPResponse {
+        var response = failure.refusal.response
+        if let reason = failure.reason { notes.failure = reason }
+        switch response.status {
+        case 401: response.headers.append(HTTPHeader("WWW-Authenticate", "Bearer"))
+        case 405: response.headers.append(HTTPHeader("Allow", route.methods.joined(separator: ", ")))
+        case 503: response.headers.append(HTTPHeader("Retry-After", response.code == "read-only" ? "30" : "1"))
+        default: break
+        }
+        return response
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ route: Route, _ context: inout RequestContext
+    ) throws(ServiceFailure) -> HTTPResponse {
+        guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is no resource at this path")) }
+        guard route.methods.contains(request.method) else {
+            throw .refused(
+                Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here"))
+        }
+        if request.method == "OPTIONS" { return HTTPResponse(status: 204) }
+        var request = request
+        if request.method == "HEAD" { request.method = "GET" }
+        if route == .health || route == .readiness {
+            return try health(ofWrites: route == .readiness, &context.notes)
+        }
+        let protocolVersion = try version(request)
+        let caller = try caller(context)
+        switch route {
+        case .batch: return try batch(request, protocolVersion, caller, &context.notes)
+        case .changes(let name):
+            return try changes(request, protocolVersion, try admit(caller, name, .read))
+        case .table(let name):
+            let visit = try admit(caller, name, TableService.operation(request.method, isRow: false))
+            return try exchange(request, protocolVersion, visit, id: "", context.url)
+        case .row(let name, let id):
+            let visit = try admit(caller, name, TableService.operation(request.method, isRow: true))
+            return try exchange(request, protocolVersion, visit, id: id, context.url)
+        case .nowhere, .health, .readiness, .metrics, .events:
+            throw .refused(Refusal(404, "not-found", "There is no resource at this path"))
+        }
+    }
+
+    private func version(_ request: HTTPRequest) throws(ServiceFailure) -> ServerProtocol {
+        try read { () throws(TableRequestError) in
+            try TableRequest.version(of: request, settings.defaultProtocol, settings.rules)
+        }
+    }
+
+    private static func operation(_ method: String, isRow: Bool) -> TableOperation {
+        switch method {
+        case "POST": isRow ? .undelete : .insert
+        case "PATCH", "PUT": .update
+        case "DELETE": .delete
+        default: .read
+        }
+    }
+
+    private func health(ofWrites: Bool, _ notes: inout RequestNotes) throws(ServiceFailure) -> HTTPResponse {
+        do throws(StoreFailure) {
+            try ofWrites ? store.checkWrites() : store.check()
+        } catch {
+            if let reason = error.reason { notes.failure = reason }
+            if error.reason?.kind == .readOnly { throw .store(error) }
+            throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
+        }
+        return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    // MARK: Access
+
+    /// The caller's visit to a table, if the caller may perform the operation on it.
+    private func admit(
+        _ caller: Caller?, _ name: String, _ operation: TableOperation
+    ) throws(ServiceFailure) -> Visit {
+        let table = try table(name)
+        return Visit(
+            table: table, caller: caller, owner: try grant(operation, table, caller), mayRead: mayRead(table, caller))
+    }
+
+    /// Whether a caller may see the values of rows.
+    func mayRead(_ table: TableDefinition, _ caller: Caller?) -> Bool {
+        AccessDecision.decide(.read, table, caller).isGranted
+    }
+
+    /// The table with this name in any letter case.
+    func table(_ name: String) throws(ServiceFailure) -> TableDefinition {
+        guard let table = tables[name] ?? tables[name.lowercased()] else {
+            throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
+        }
+        return table
+    }
+
+    func caller(_ context: RequestContext) throws(ServiceFailure) -> Caller? {
+        switch context.login {
+        case .none: return nil
+        case .caller(let caller): return caller
+        case .invalid:
+            throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
+        }
+    }
+
+    func grant(
+        _ operation: TableOperation, _ table: TableDefinition, _ caller: Caller?
+    ) throws(ServiceFailure) -> String? {
+        switch AccessDecision.decide(operation, table, caller) {
+        case .granted(let owner): return owner
+        case .refused(let refusal): throw .refused(refusal)
+        }
+    }
+}
+
+/// A caller and a table for which access was granted.
+struct Visit {
+    let table: TableDefinition
+    let caller: Caller?
+    /// The owner whose rows are visible, if the table's rows belong to users.
+    let owner: String?
+    /// Whether the caller may see the values of rows.
+    let mayRead: Bool
+}
+
+/// The reason why a request is answered with an error.
+enum ServiceFailure: Error {
+    case refused(Refusal)
+    case store(StoreFailure)
+
+    /// The reason why the store failed; nil if it did not.
+    var reason: FailureReason? {
+        if case .store(let failure) = self { failure.reason } else { nil }
+    }
+
+    var refusal: Refusal {
+        switch self {
+        case .refused(let refusal), .store(.refused(let refusal)): refusal
+        case .store(.busy(let reason)) where reason.kind == .readOnly:
+            Refusal(503, "read-only", "The database takes no writes now; try again later")
+        case .store(.busy), .store(.replaced): Refusal(503, "busy", "The server is busy; try again")
+        case .store(.changed), .store(.broken): Refusal(500, "internal", "The server failed")
+        }
+    }
+}
+
+extension Refusal {
+    package var response: HTTPResponse { TableAnswer.refusal(status, message, code: code) }
+}

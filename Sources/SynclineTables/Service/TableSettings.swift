@@ -1,0 +1,21 @@
+// An operator's settings for the service, which do not depend on where the rows are stored.
+
+package import SynclineCore
+package import SynclineWire
+
+package struct TableSettings: Sendable {
+    package var tables: [TableDefinition] = []
+    /// The path of the tables.
+    package var root = "/tables"
+    /// The protocol of a request without a version.
+    package var defaultProtocol = ServerProtocol.zumo2
+    /// How requests are read.
+    package var rules = RequestRules.both(maximalTop: 1000, filterDepth: 100)
+    package var pageSize = 50
+    /// The maximum number of changes in an answer.
+    package var maxTop = 1000
+    /// The maximum size of an answer.
+    package var answerBytes = Int.max
+
+    package init() {}
+}

@@ -1,0 +1,96 @@
+// The interface to the rows: a database reduced to a few operations. Calls block; each takes effect completely or not
+// at all.
+
+package import SynclineCore
+package import SynclineWire
+
+package protocol TableStore: Sendable {
+    /// The current schema of a table; nil if there is no table with this name.
+    func schema(_ table: String) -> ServedTable?
+    /// Whether reading a row takes almost no time, regardless of the load on the store.
+    var findsRowsAtOnce: Bool { get }
+    /// The row with an id, deleted or not.
+    func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
+    func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
+    /// Carries out writes in one transaction, durable when this returns. All writes of a group are carried out or none.
+    /// Rows that would make the answer too large are returned without their columns, and so are rows that were not
+    /// requested.
+    func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool
+    ) throws(StoreFailure) -> [[WriteOutcome]]
+    func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
+    /// The current change mark.
+    func mark() throws(StoreFailure) -> ChangeMark
+    /// Throws the reason why the store can't be read. It needs nothing that requests wait for, and gives up soon.
+    func check() throws(StoreFailure)
+    /// The same for writing.
+    func checkWrites() throws(StoreFailure)
+    /// The epoch of the database, as last read.
+    var epoch: String { get }
+}
+
+extension TableStore {
+    package func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        try write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: true)
+    }
+}
+
+/// Describes which rows of a table are wanted.
+package struct ListPlan: Hashable, Sendable {
+    package var table: String
+    package var filter: FilterExpression?
+    package var order: [RowQuery.Key] = []
+    package var skip = 0
+    /// Only rows after this place; the count includes all rows.
+    package var after: PagePlace?
+    package var limit: Int
+    package var includesDeleted = false
+    package var counts = false
+    package var owner: String?
+}
+
+package struct ListOutcome: Hashable, Sendable {
+    package var rows: [TableRow] = []
+    /// Whether more rows follow.
+    package var hasMore = false
+    package var count: Int?
+
+    package init() {}
+
+    /// Adds the next row, if the page has room for it.
+    package mutating func add(_ row: TableRow, _ limit: Int, _ room: inout AnswerBudget) {
+        if !hasMore, rows.count < limit, room.takes(row) { rows.append(row) } else { hasMore = true }
+    }
+}
+
+/// Describes which changes of a table are wanted.
+package struct ChangePlan: Hashable, Sendable {
+    package var table: String
+    /// Changes after this one.
+    package var since: Int64
+    /// Also the changes of that number of rows with ids after this one.
+    package var sinceID: String?
+    /// Changes up to this one.
+    package var until: Int64?
+    package var limit: Int
+    /// Rows that it does not match have left the view.
+    package var filter: FilterExpression?
+    package var owner: String?
+    package var counts = false
+}
+
+package struct ChangeOutcome: Hashable, Sendable {
+    package var changes: [TableChange] = []
+    package var hasMore = false
+    /// The number of changes after the cursor, if it was requested.
+    package var count: Int?
+    /// From the same moment.
+    package var mark: ChangeMark
+
+    package init(count: Int?, _ mark: ChangeMark) { (self.count, self.mark) = (count, mark) }
+
+    /// Adds the next change, if the page has room for it.
+    package mutating func add(_ change: TableChange, _ limit: Int, _ room: inout AnswerBudget) {
+        if !hasMore, changes.count < limit, room.takes(change.row) { changes.append(change) } else { hasMore = true }
+    }
+}
