@@ -103,11 +103,12 @@ extension RowQuery.Key {
 extension RowQuery {
     /// Returns whether one row sorts before another: by the keys, with null lowest, then by id.
     package func areInOrder(
-        _ left: (id: String, row: some FilterSubject), _ right: (id: String, row: some FilterSubject)
+        _ left: (id: String, row: some FilterSubject), _ right: (id: String, row: some FilterSubject),
+        _ types: TableTypes = TableTypes()
     ) -> Bool {
         for key in order {
             let (first, second) = (left.row.value(ofColumn: key.column), right.row.value(ofColumn: key.column))
-            switch Value.sortOrder(first, second) {
+            switch Value.sortOrder(first, second, as: types[key.column]) {
             case .less: return !key.isDescending
             case .greater: return key.isDescending
             case .equal, .none: continue
@@ -118,9 +119,12 @@ extension RowQuery {
 }
 
 extension Value {
-    /// Returns the order of two values of any kind: null, then by kind, then within the kind. Values of a kind
-    /// without an order compare equal.
-    static func sortOrder(_ left: Value, _ right: Value) -> Order {
+    /// Returns the order of two values of a column: null, then by kind, then within the kind, or by what the type makes
+    /// of both. Values of a kind without an order compare equal.
+    static func sortOrder(_ left: Value, _ right: Value, as type: ColumnType = .any) -> Order {
+        if type != .any, !left.isNull, !right.isNull {
+            return Meaning.compare(Meaning(left, as: type), Meaning(right, as: type))
+        }
         let (leftRank, rightRank) = (left.sortRank, right.sortRank)
         if leftRank != rightRank { return leftRank < rightRank ? .less : .greater }
         return left.isNull ? .equal : compare(left, right)

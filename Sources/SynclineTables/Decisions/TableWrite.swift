@@ -25,7 +25,7 @@ package struct TableWrite: Hashable, Sendable {
     package var version: String?
     /// The owner whose rows are visible, if the table's rows belong to users.
     package var owner: String?
-    /// Whether a replacement or a patch may restore a deleted row, or keep it deleted.
+    /// Whether a change may restore a deleted row, or keep it deleted.
     package var revives: Bool?
     /// The same on every repeat of the write.
     package var operation: OperationKey?

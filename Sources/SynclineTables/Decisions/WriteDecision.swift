@@ -51,11 +51,7 @@ extension TableWrite {
 
     /// A tombstone is changed only by a write that restores it.
     private func refusalOfDeleted(_ row: TableRow) -> WriteOutcome? {
-        switch kind {
-        case .undelete: return nil
-        case .replace where revives != nil, .patch where revives != nil: return nil
-        default: break
-        }
+        if kind == .undelete || revives != nil { return nil }
         if !isOld { return .refused(Refusal(410, "row-deleted", "The item is deleted"), nil) }
         if let refusal = conditions.refusal(row, nil, isOld: true) { return .refused(refusal, row) }
         // For a conditional delete, clients read the row only from a 412.

@@ -120,7 +120,7 @@ extension TableService {
     /// The rules for reading a request to a table: its filter must fit the columns.
     func rules(for table: TableDefinition, _ request: HTTPRequest) -> RequestRules {
         var rules = settings.rules
-        if request.query.isEmpty { return rules }
+        if request.query.isEmpty || rules.keepsQuirks { return rules }
         rules.typing = store.schema(table.name)?.typing
         return rules
     }

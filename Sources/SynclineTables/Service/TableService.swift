@@ -133,7 +133,7 @@ package struct TableService: Sendable {
 
     /// The table with this name in any letter case.
     func table(_ name: String) throws(ServiceFailure) -> TableDefinition {
-        guard let table = tables[name] ?? tables[name.lowercased()] else {
+        guard let table = tables[name] ?? tables[name.lowercased()] ?? settings.others?.named(name) else {
             throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
         }
         return table

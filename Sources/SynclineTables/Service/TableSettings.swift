@@ -5,6 +5,8 @@ package import SynclineWire
 
 package struct TableSettings: Sendable {
     package var tables: [TableDefinition] = []
+    /// The definition of every other table; nil if there is none.
+    package var others: TableDefinition?
     /// The path of the tables.
     package var root = "/tables"
     /// The protocol of a request without a version.

@@ -10,6 +10,8 @@ package struct CheckedItem: Hashable, Sendable {
     /// The position of the value of each of the table's columns; nil for a column that the item does not name. New
     /// columns follow.
     package fileprivate(set) var extents: [Range<Int>?] = []
+    /// The item as it is, for a table of documents.
+    fileprivate(set) var document: Row?
     /// Columns that must be created first; their places follow the table's.
     package fileprivate(set) var newColumns: [Column] = []
 }
@@ -19,6 +21,10 @@ extension ServedTable {
     /// database computes: its values there are ignored.
     package func check(_ item: Row, mayBegin limit: Int) throws(Refusal) -> CheckedItem {
         var checked = CheckedItem()
+        if definition.holdsDocuments {
+            checked.document = item
+            return checked
+        }
         var begun: Set<ExactString> = []
         checked.extents = .init(repeating: nil, count: columns.count)
         var writer = ByteWriter(capacity: item.bytes.count + 16)
@@ -73,6 +79,7 @@ extension ServedTable {
     /// A row in the columns of this table: the item's values, and the row's values for columns that the item does not
     /// name.
     package func columns(of row: Row, setting item: CheckedItem) -> Row {
+        if let document = item.document { return row.merged(with: document) }
         var writer = ByteWriter(capacity: row.bytes.count + item.bytes.count + columns.count)
         row.withView { view in
             var reader = ByteReader(view.bytes)

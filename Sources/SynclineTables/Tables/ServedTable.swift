@@ -71,6 +71,11 @@ package final class ServedTable: Sendable {
         places[name] ?? lowerPlaces[name.lowercased()]
     }
 
+    /// The name of a column that an order names in any letter case; the given one if there is no such column.
+    package func exactName(of name: String) -> String {
+        place(ofAnyCase: name).map { columns[$0].name } ?? SystemColumn(anyCase: name)?.rawValue ?? name
+    }
+
     /// The types of its columns for checking a filter.
     package var typing: FilterTyping {
         return { [self] name in
@@ -156,6 +161,15 @@ package enum RowVersion {
         let bits = UInt64(bitPattern: change)
         return Base64.encode((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
     }
+
+    /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.
+    /// The rows of adopted tables have smaller numbers.
+    package static func firstChange(of epoch: String) -> Int64 {
+        ((Int64(epoch.prefix(5), radix: 16) ?? 0) + 1) * changesOfAnEpoch
+    }
+
+    /// More changes than are ever made.
+    package static let changesOfAnEpoch: Int64 = 1 << 40
 
     package static func change(_ text: String) -> Int64? {
         guard let bytes = Base64.decode(text), bytes.count == 8 else { return nil }

@@ -37,6 +37,8 @@ package struct TableDefinition: Hashable, Sendable {
     package var softDelete = true
     /// Whether an undeclared column is created when its first value arrives.
     package var dynamicSchema = true
+    /// Whether each row keeps the columns and values that clients gave it, as in a table without columns.
+    package var holdsDocuments = false
     package var permissions: [TableOperation: Permission] = [:]
     /// The permission for operations that `permissions` does not name.
     package var access = Permission.anonymous
@@ -51,6 +53,13 @@ package struct TableDefinition: Hashable, Sendable {
         self.name = name
         self.columns = columns
         source = name
+    }
+
+    /// The same definition for a table with another name.
+    package func named(_ name: String) -> TableDefinition {
+        var definition = self
+        (definition.name, definition.source) = (name, name)
+        return definition
     }
 
     package func permission(_ operation: TableOperation) -> Permission { permissions[operation] ?? access }

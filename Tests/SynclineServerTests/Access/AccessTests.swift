@@ -70,7 +70,7 @@ func token(
         }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a user's rows are hidden from all others`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for table in ["mine", "minehard"] {
@@ -147,7 +147,7 @@ func token(
         }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `each of two users learns about a row that they permanently deleted under the same id`(_ backend: TestBackend)
         throws
     {

@@ -164,7 +164,7 @@ private struct Attempt {
             for index in writes.indices where table.isPerUser { writes[index].owner = "ann" }
             return writes
         }
-        let outcomes = try desk.store.write(groups, stopsAtRefusal: true, wantsRows: false)
+        let outcomes = try desk.tables.write(groups, stopsAtRefusal: true, wantsRows: false)
         let refused = outcomes.joined().filter(\.isRefused)
         #expect(refused.isEmpty)
     }
@@ -194,7 +194,7 @@ private struct Attempt {
         "\(answer.status) \(answer.headers.map { "\($0.name): \($0.value)" }) \(answer.text)"
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `no answer has a value of a row that its caller may not read`(_ backend: TestBackend) throws {
         let tables = GuardedTable.all.map(\.json).joined(separator: ",")
         let desk = try ServiceDesk(backend, tables: "{\(tables)}")

@@ -9,7 +9,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct BatchClientTests {
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `operations are sent together once the server is known to support it`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     )
@@ -39,7 +39,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `N21, N22: a lost answer to several is recognised operation by operation`(_ backend: TestBackend) async throws
     {
         let desk = try ClientDesk(backend)

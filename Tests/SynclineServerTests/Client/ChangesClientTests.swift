@@ -10,7 +10,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct ChangesClientTests {
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `a store discovers the changes feed and uses it from then on`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
@@ -39,7 +39,7 @@ import Testing
         try await again.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `without a query id everything is also read by changes, and nothing is remembered or removed`(
         _ backend: TestBackend
     ) async throws {
@@ -80,7 +80,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a row that was permanently deleted and created again is reported once, in its present form`(
         _ backend: TestBackend
     ) async throws {
@@ -97,7 +97,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `rows that were deleted come back`(_ backend: TestBackend, _ protocolVersion: ServerProtocol) async throws {
         for table in ["todoitem", "hard"] {
             for lost in 0...3 {
@@ -154,7 +154,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `N16: a row that left the filter is removed unless another query has it`(_ backend: TestBackend) async throws {
         let desk = try ClientDesk(backend)
         for id in ["a", "b", "c", "d"] {
@@ -229,7 +229,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `N18: another database is read from the beginning, and pending changes are kept`(_ backend: TestBackend)
         async throws
     {
@@ -254,7 +254,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `N18: rows that another database lacks are removed, whichever queries claim them`(_ backend: TestBackend)
         async throws
     {
@@ -290,7 +290,7 @@ import Testing
         try await store.close()
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `N20: a child that comes before its parent is kept, and the next round fetches the parent`(
         _ backend: TestBackend
     ) async throws {

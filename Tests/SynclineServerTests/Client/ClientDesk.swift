@@ -103,7 +103,7 @@ struct ClientDesk {
         var rows: [TableRow] = []
         var hasMore = true
         while hasMore {
-            let page = try desk.store.list(plan)
+            let page = try desk.tables.list(plan)
             rows += page.rows
             (plan.skip, hasMore) = (rows.count, page.hasMore)
         }

@@ -24,7 +24,7 @@ private struct Entry: SyncModel, Equatable {
         #"{"columns":{"amount":"decimal(string)"}}"#,
     ]
 
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `amounts of twenty digits survive a server, and so does their sum`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import SynclineTables
 
 @Suite struct NotEqualClientTests {
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `a pull fetches rows without the value, by lists and by changes, and keeps them`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
@@ -44,7 +44,7 @@ import Testing
         func ids(_ filter: String) throws -> [String] {
             var plan = ListPlan(table: "todoitem", limit: 10)
             plan.filter = try FilterExpression(parsing: filter)
-            return try desk.desk.store.list(plan).rows.map(\.id).sorted()
+            return try desk.desk.tables.list(plan).rows.map(\.id).sorted()
         }
         #expect(try ids("text ne 'closed'") == ["open"])
         #expect(try ids("(text ne 'closed' or text eq null)") == ["none", "open"])

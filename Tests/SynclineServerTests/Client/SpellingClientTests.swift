@@ -53,7 +53,7 @@ private final class WriteLine: HTTPTransport {
         }
     }
 
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `this project's server gets the bytes that it gave`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {

@@ -2,13 +2,14 @@
 
 import Syncline
 import SynclineCore
+import SynclineTables
 import SynclineWire
 import Testing
 
 @testable import SynclineServer
 
 @Suite struct WriteOnlyClientTests {
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `a client that may not read keeps what it sent`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
@@ -27,7 +28,7 @@ import Testing
             #expect(try await store.pushOnce().reason == nil)
             #expect(try await store.column("text") == ["\(name)1": .string("three")])
             #expect(try await store.pending().isEmpty)
-            let row = try client.desk.store.row("todoitem", id: "\(name)1")
+            let row = try client.desk.tables.row("todoitem", id: "\(name)1")
             #expect(row?.columns["text"] == .string("three"))
             #expect(
                 try await store.table("todoitem").get(id: "\(name)1")?.columns["version"]

@@ -10,9 +10,8 @@ import Testing
 @Suite struct AloneTests {
     /// Makes the database fail in a different way for each string that is inserted.
     private func traps(_ backend: TestBackend) -> [String] {
-        switch backend {
-        case .sqlite:
-            [
+        backend == .sqlite
+            ? [
                 #"""
                 CREATE TRIGGER "raises" BEFORE INSERT ON "t" WHEN NEW."text" = 'raises'
                 BEGIN SELECT RAISE(ABORT, 'no'); END
@@ -26,8 +25,7 @@ import Testing
                 BEGIN SELECT json('{'); END
                 """#,
             ]
-        case .postgres:
-            [
+            : [
                 #"""
                 CREATE FUNCTION trap() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                 IF NEW."text" = 'raises' THEN RAISE EXCEPTION 'no'; END IF;
@@ -44,7 +42,6 @@ import Testing
                 FOR EACH ROW EXECUTE FUNCTION late()
                 """#,
             ]
-        }
     }
 
     private func write(_ id: String, _ text: String) -> TableWrite {

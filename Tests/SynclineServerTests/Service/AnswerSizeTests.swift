@@ -24,7 +24,7 @@ import Testing
         return desk
     }
 
-    @Test(arguments: TestBackend.available, [true, false])
+    @Test(arguments: TestBackend.stores, [true, false])
     func `a page ends before it is too large, and leads to the next`(_ backend: TestBackend, _ isNew: Bool) throws {
         let desk = try desk(backend)
         // By a time, by nothing, by a column, with a filter of the database's and one of the evaluator's.
@@ -54,7 +54,7 @@ import Testing
         #expect(counted.json["count"] == .integer(7) && counted.ids == ["a", "b", "c"])
     }
 
-    @Test(arguments: TestBackend.available, ["todoitem", "hard"])
+    @Test(arguments: TestBackend.stores, ["todoitem", "hard"])
     func `a page of changes ends early at a cursor`(_ backend: TestBackend, _ table: String) throws {
         let desk = try desk(backend)
         // Tombstones are between the rows.
@@ -73,7 +73,7 @@ import Testing
         #expect(ids == ["c", "e", "f", "g", "a", "d", "b"])
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a row that has grown counts with its new size`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: limits)
         // Each character takes six bytes in the response.
@@ -89,7 +89,7 @@ import Testing
         #expect(rest.ids == ["d", "e"] && rest.json["hasMore"] == .bool(false))
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a batch omits rows beyond the limit and says so`(_ backend: TestBackend) throws {
         let desk = try desk(backend)
         let updates = ["a", "b", "c", "d", "e"].map {
@@ -140,7 +140,7 @@ import Testing
         #expect(try desk.store.row("todoitem", id: "a")?.columns["n"] == .integer(stops ? 24 : 39))
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a row has a largest size`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: limits)
         let text = String(repeating: "x", count: 60_000)
@@ -182,7 +182,7 @@ import Testing
         #expect(size < 210_000)
     }
 
-    @Test(arguments: TestBackend.available, ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `a client reads rows that an answer left out, and continues after a page that was cut`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `each operation of a batch has its own result`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let operations = #"""
@@ -43,7 +43,7 @@ import Testing
         #expect(short.text == #"{"results":[{"status":201,"id":"s","version":"AAABAAAAAAg="}]}"#)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a group is carried out completely or not at all, and a batch may stop`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let operations = #"""
@@ -110,7 +110,7 @@ import Testing
 }
 
 @Suite struct ChangeTests {
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `T13, T14: changes come in the order of their commits, with tombstones, page by page`(
         _ backend: TestBackend
     ) throws {
@@ -138,7 +138,7 @@ import Testing
         #expect(all.json["items"]?[2]?["deleted"] == .bool(true))
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `the number of changes after a cursor is returned on request`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for table in ["todoitem", "hard"] {

@@ -13,7 +13,7 @@ import Testing
         "{\"id\":\"\(id)\"" + names.map { ",\"\($0)\":1" }.joined() + "}"
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a request creates a limited number of columns, and so does a table`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(
             backend, tables: #"{"t":{"columns":{"text":"string"}}}"#, more: #","limits":{"newColumns":3,"columns":8}"#)
@@ -61,7 +61,7 @@ import Testing
         #expect(try values(desk.ask("GET", "/tables/t/a")) == [7, 3])
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `columns of a batch that is rolled back count as created`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, tables: #"{"t":{}}"#, more: #","limits":{"newColumns":3}"#)
         let operations = (0..<4).map { number in
@@ -76,7 +76,7 @@ import Testing
         for place in [2, 4, 6] { #expect(results[place]?["code"] == .string("too-many-columns")) }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `thirty thousand names are refused`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let answer = try desk.ask("POST", "/tables/todoitem", item((0..<30_000).map { "n\($0)" }))
@@ -84,7 +84,7 @@ import Testing
         #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a","fresh":1}"#).status == 201)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `no column has the name of one that a database keeps for itself`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for name in ["xmin", "xmax", "cmin", "cmax", "ctid", "tableoid", "oid", "rowid", "_rowid_", "XMin", "ROWID"] {

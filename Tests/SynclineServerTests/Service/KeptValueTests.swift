@@ -31,7 +31,7 @@ import Testing
         return nil
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a number has the same digits, or is refused by the name of its column`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, tables: Self.tables)
         for (place, spelling) in Spellings.numbers(1).enumerated() {
@@ -82,7 +82,7 @@ import Testing
         #expect(try desk.store.sweep().isEmpty, "what is read has the digest of what was written")
     }
 
-    @Test(arguments: TestBackend.available, [false, true])
+    @Test(arguments: TestBackend.stores, [false, true])
     func `filters, orders and counts ask for the meaning`(_ backend: TestBackend, isDeclared: Bool) throws {
         let desk = try ServiceDesk(backend, tables: Self.tables)
         let table = isDeclared ? "typed" : "loose"

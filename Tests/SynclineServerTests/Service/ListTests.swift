@@ -25,7 +25,7 @@ import Testing
         #"{"id":"e","s":"O'Brien","n":9007199254740993,"b":true}"#,
     ]
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `every filter gives the rows that it should`(_ backend: TestBackend) throws {
         let desk = try desk(backend, rows: ListTests.rows)
         let expected: [(String, String)] = [
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `null comes first in ascending order, and the id decides ties`(_ backend: TestBackend) throws {
         let desk = try desk(backend, rows: ListTests.rows)
         func ids(_ order: String) throws -> String {
@@ -70,7 +70,7 @@ import Testing
         #expect(try ids("updatedAt desc") == "edcba")
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `links lead through all rows, for every client`(_ backend: TestBackend) throws {
         let rows = (10..<31).map { #"{"id":"r\#($0)","n":\#($0 % 3)}"# }
         let desk = try desk(backend, rows: rows, pageSize: 5)
@@ -102,7 +102,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/t?$top=0&$inlinecount=allpages").text == #"{"results":[],"count":21}"#)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `rows that move between pages hide no other row`(_ backend: TestBackend) throws {
         let desk = try desk(backend, rows: (10..<40).map { #"{"id":"r\#($0)"}"# }, pageSize: 4)
         for filter in ["deleted eq false", "length(id) eq 3"] {

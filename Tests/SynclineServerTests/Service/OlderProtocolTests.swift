@@ -7,7 +7,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct OlderProtocolTests {
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a condition on a deleted row is answered with 412 and the tombstone`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let live = try #require(try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one"}"#).etag)
@@ -48,7 +48,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/todoitem?$count=True", new: true).status == 200)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a date needs no seconds`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for (id, date) in [
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `numbers are divided alike, however a row was sent`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         for (id, number) in [("a", "25"), ("b", "25.0"), ("c", "20"), ("d", "-25")] {
@@ -93,7 +93,7 @@ import Testing
         #expect(cut.ids.joined() == "ac")
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a filter of the maximum configured depth is answered`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend, more: #","limits":{"filterDepth":200,"urlBytes":1048576}"#)
         for (id, flag) in [("a", "true"), ("b", "false"), ("c", "null")] {

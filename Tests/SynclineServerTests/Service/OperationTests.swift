@@ -8,7 +8,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct OperationTests {
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `an old client inserts, reads, updates, deletes and restores`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let row = #""createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:00.00"#
@@ -37,7 +37,7 @@ import Testing
         #expect(back.status == 201 && back.json["deleted"] == .bool(false) && back.json["text"] == .string("two"))
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a new client inserts, reads, replaces, deletes and restores`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let inserted = try desk.ask(
@@ -65,7 +65,7 @@ import Testing
         #expect(try desk.ask("PATCH", "/tables/todoitem/a", #"{"deleted":false}"#, new: true).status == 200)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a conflict returns the server's row and its tag`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let first = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one"}"#)
@@ -173,7 +173,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/fixed").ids == ["a", "b"])
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `values survive a round trip`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let item = """

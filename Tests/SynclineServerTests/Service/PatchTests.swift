@@ -15,7 +15,7 @@ import Testing
         return try desk.ask("PATCH", "/tables/\(path)", operations, headers, new: new)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a patch changes only what it names`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let before = try desk.ask(
@@ -34,7 +34,7 @@ import Testing
         #expect(try desk.ask("GET", "/tables/fixed/a", new: true).text == answer.text)
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `an impossible migration changes nothing`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let row = try desk.ask("POST", "/tables/fixed", #"{"id":"a","text":"one","n":1}"#)
@@ -66,7 +66,7 @@ import Testing
         #expect(stale.status == 412 && stale.json["n"] == .integer(1), "the condition is looked at first")
     }
 
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `a deleted row comes back only if the patch says so`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         _ = try desk.ask("POST", "/tables/todoitem", #"{"id":"a","text":"one"}"#)

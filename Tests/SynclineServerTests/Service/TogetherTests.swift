@@ -10,7 +10,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct TogetherTests {
-    @Test(arguments: TestBackend.available)
+    @Test(arguments: TestBackend.stores)
     func `each of many writers at once gets its own answer`(_ backend: TestBackend) throws {
         let desk = try ServiceDesk(backend)
         let wrong = Mutex([String]())

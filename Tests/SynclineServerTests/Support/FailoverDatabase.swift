@@ -63,12 +63,10 @@ final class CopiedDatabase: FailoverDatabase {
         self.backend = backend
         folder = try TemporaryFolder()
         name = backend == .sqlite ? "" : try #require(PrivatePostgres.shared).newDatabase()
-        let first: any SQLDatabase
-        switch backend {
-        case .sqlite: first = try SQLiteDatabase(path: folder.path + "/0.db")
-        case .postgres:
-            first = try PostgresDatabase(url: try #require(PrivatePostgres.shared).url(name), connections: 4)
-        }
+        let first: any SQLDatabase =
+            backend == .sqlite
+            ? try SQLiteDatabase(path: folder.path + "/0.db")
+            : try PostgresDatabase(url: try #require(PrivatePostgres.shared).url(name), connections: 4)
         (movable, next) = (MovableDatabase(first), first)
     }
 
@@ -77,12 +75,11 @@ final class CopiedDatabase: FailoverDatabase {
 
     func copy() throws {
         count += 1
-        switch backend {
-        case .sqlite:
+        if backend == .sqlite {
             let path = "\(folder.path)/\(count).db"
             try movable.carryOut(["VACUUM INTO '\(path)'"])
             next = try SQLiteDatabase(path: path)
-        case .postgres:
+        } else {
             let cluster = try #require(PrivatePostgres.shared)
             // A template must have no connections.
             movable.close()

@@ -56,9 +56,15 @@ func configuration(_ json: String) throws -> ServerConfiguration {
 
 struct ServiceDesk {
     let service: TableAnswers
-    let store: SQLStore
+    let tables: any TableStore
     let environment: StillEnvironment
-    private let keeper: AnyObject
+    private let keeper: AnyObject?
+
+    /// The store, if it has a database.
+    var store: SQLStore {
+        guard let store = tables as? SQLStore else { preconditionFailure("tables in memory have no database") }
+        return store
+    }
 
     init(
         _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "", pageSize: Int = 50,
@@ -69,12 +75,19 @@ struct ServiceDesk {
             "tables":\(tables)\(more)}
             """
         let configuration = try configuration(json)
+        let limits = configuration.limits.rows
         environment = StillEnvironment()
+        if backend == .memory {
+            (self.tables, keeper) = (MemoryTableStore(configuration.tables, environment, limits: limits), nil)
+            service = TableAnswers(configuration, self.tables, environment)
+            return
+        }
         let (database, keeper) = try backend.database()
         self.keeper = keeper
         try database.carryOut(before)
-        store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits.rows)
-        service = TableAnswers(configuration, store, environment) { [store] in store.measures }
+        let store = try SQLStore(database, configuration.tables, environment, limits: limits)
+        self.tables = store
+        service = TableAnswers(configuration, store, environment) { store.measures }
     }
 
     /// Sends a request as a client does, and returns the response.

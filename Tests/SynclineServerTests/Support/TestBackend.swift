@@ -1,4 +1,4 @@
-// The databases that the same tests run on.
+// The databases that the same tests run on, and a store without one.
 
 import Foundation
 import Testing
@@ -9,6 +9,8 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     case sqlite
     /// Skipped with a message if it is not installed.
     case postgres
+    /// Tables in memory.
+    case memory
 
     var testDescription: String { rawValue }
 
@@ -30,8 +32,12 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
         case .postgres:
             let cluster = try #require(PrivatePostgres.shared)
             return (cluster.url(try cluster.newDatabase()), cluster)
+        case .memory: preconditionFailure("tables in memory have no database")
         }
     }
+
+    /// For tests that ask a store only what a service asks it.
+    static let stores = available + [.memory]
 
     static let available: [TestBackend] = {
         if PrivatePostgres.shared != nil { return [.sqlite, .postgres] }

@@ -59,18 +59,9 @@ enum StateSQL {
             dialect,
             """
             INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
-            \(.integer(firstChange(of: epoch))), 0, 0, 0, \(origin(dialect))) ON CONFLICT DO NOTHING
+            \(.integer(RowVersion.firstChange(of: epoch))), 0, 0, 0, \(origin(dialect))) ON CONFLICT DO NOTHING
             """)
     }
-
-    /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.
-    /// The rows of adopted tables have smaller numbers.
-    private static func firstChange(of epoch: String) -> Int64 {
-        ((Int64(epoch.prefix(5), radix: 16) ?? 0) + 1) * changesOfAnEpoch
-    }
-
-    /// More changes than are ever made.
-    private static let changesOfAnEpoch: Int64 = 1 << 40
 
     /// Makes this database a new one for clients: what they knew of it is no longer valid, and no number that they may
     /// have seen is issued again. The schema number, by which other processes learn of this, is not reused either.
@@ -79,7 +70,7 @@ enum StateSQL {
             dialect,
             """
             UPDATE "syncline_state" SET "schema" = "schema" + 1048576, \
-            "change" = "change" + \(.integer(changesOfAnEpoch)), "epoch" = \(.text(epoch)), \
+            "change" = "change" + \(.integer(RowVersion.changesOfAnEpoch)), "epoch" = \(.text(epoch)), \
             "origin" = \(origin(dialect))
             """)
     }

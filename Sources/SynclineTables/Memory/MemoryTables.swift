@@ -1,0 +1,240 @@
+// Tables in memory: their rows, the order of changes, and remembered operations. It is a value: a group of writes is taken
+// back by returning to the one from before.
+
+package import SynclineCore
+import SynclineGround
+package import SynclineWire
+
+package struct MemoryTables: Sendable {
+    private struct Table: Sendable {
+        var schema: ServedTable
+        var rows: [ExactString: TableChange] = [:]
+        /// The tombstones of permanently deleted rows, by their ids and owners.
+        var removed: [[ExactString]: TableChange] = [:]
+    }
+
+    /// Changes a row when it is written, which knows the row before.
+    package typealias Touch = (_ row: inout TableRow, _ existing: TableRow?, _ table: String) -> Void
+
+    private var tables: [String: Table] = [:]
+    private var operations: [OperationKey: (table: String, outcome: WriteOutcome)] = [:]
+    private let others: TableDefinition?
+    private let ids: IDComparison
+    private let limits: RowLimits
+    package var mark: ChangeMark
+    private var time: Int64 = 0
+
+    /// - Parameter others: The definition of every other table; nil if there is none.
+    package init(
+        _ definitions: [TableDefinition], others: TableDefinition? = nil, ids: IDComparison = .exact,
+        limits: RowLimits = RowLimits(), _ mark: ChangeMark
+    ) {
+        (self.others, self.ids, self.limits, self.mark) = (others, ids, limits, mark)
+        for definition in definitions { tables[definition.name] = Table(schema: ServedTable(definition)) }
+    }
+
+    private func key(_ id: String) -> ExactString {
+        ExactString(ids == .ignoreCase ? IDComparison.folded(id) : id)
+    }
+
+    // MARK: Reading
+
+    package func schema(_ table: String) -> ServedTable? {
+        tables[table]?.schema ?? others.map { ServedTable($0.named(table)) }
+    }
+
+    package func row(_ table: String, id: String) -> TableRow? { tables[table]?.rows[key(id)]?.row }
+
+    package func rows(of table: String) -> [TableRow] { tables[table]?.rows.values.map(\.row) ?? [] }
+
+    /// - Parameter rows: The rows of the table that are to be seen.
+    package func list(_ plan: ListPlan, of rows: [TableRow]) throws(StoreFailure) -> ListOutcome {
+        guard let table = schema(plan.table) else { throw .changed("table \(plan.table) is missing") }
+        let filter = plan.filter?.asServerReads(table)
+        let work = FilterWork(table, within: WorkLimit.current)
+        let found = rows.filter { row in
+            (plan.includesDeleted || !row.isDeleted) && table.definition.shows(row.columns, to: plan.owner)
+                && filter?.matches(row, work) ?? true
+        }
+        try work.check(within: WorkLimit.current)
+        let order = plan.order.map { RowQuery.Key(table.exactName(of: $0.column), descending: $0.isDescending) }
+        let query = RowQuery(table: plan.table, order: order)
+        let sorted = found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
+        let rest = sorted.drop { row in plan.after.map { !$0.isBefore(row) } ?? false }
+        var outcome = ListOutcome()
+        outcome.count = plan.counts ? found.count : nil
+        var room = AnswerBudget(limits.answerBytes)
+        for row in rest.dropFirst(plan.skip) where !outcome.hasMore { outcome.add(row, plan.limit, &room) }
+        return outcome
+    }
+
+    package func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
+        guard let schema = schema(plan.table) else { throw .changed("table \(plan.table) is missing") }
+        let filter = plan.filter?.asServerReads(schema)
+        let work = FilterWork(schema, within: WorkLimit.current)
+        let end = min(plan.until ?? .max, mark.change)
+        let (rows, removed) = (tables[plan.table]?.rows ?? [:], tables[plan.table]?.removed ?? [:])
+        let all = rows.values.map { ($0, false) } + removed.values.map { ($0, true) }
+        let found = all.filter { change, _ in
+            change.number > plan.since && change.number <= end
+                && schema.definition.shows(change.row.columns, to: plan.owner)
+        }
+        var outcome = ChangeOutcome(count: plan.counts ? found.count : nil, mark)
+        var room = AnswerBudget(limits.answerBytes)
+        for case (var change, let isRemoved) in found.sorted(by: { $0.0.number < $1.0.number }) where !outcome.hasMore {
+            if isRemoved { change.row.columns = .empty }
+            change.isInView = isRemoved || filter?.matches(change.row, work) ?? true
+            if !change.isInView { change.row = change.row.bare }
+            outcome.add(change, plan.limit, &room)
+        }
+        try work.check(within: WorkLimit.current)
+        return outcome
+    }
+
+    // MARK: Writing
+
+    /// Stores a row as the latest change.
+    package mutating func put(_ row: TableRow, in table: String) {
+        mark.change += 1
+        store(row, in: table)
+    }
+
+    /// Removes a row and leaves a tombstone, as the latest change.
+    package mutating func remove(_ id: String, from table: String) {
+        mark.change += 1
+        removeRow(id, from: table)
+    }
+
+    /// Removes all rows of a table, and what is known of earlier ones.
+    package mutating func clear(_ table: String) { tables[table] = nil }
+
+    /// Forgets all permanently deleted rows.
+    package mutating func purge() {
+        mark.purged = mark.change
+        for name in tables.keys { tables[name]?.removed = [:] }
+    }
+
+    private mutating func store(_ row: TableRow, in name: String) {
+        let key = key(row.id)
+        if tables[name] == nil { tables[name] = schema(name).map { Table(schema: $0) } }
+        if let place = tombstoneKey(row, name) { tables[name]?.removed[place] = nil }
+        tables[name]?.rows[key] = TableChange(number: mark.change, row: row, isInView: true)
+    }
+
+    private mutating func removeRow(_ id: String, from table: String) {
+        let key = key(id)
+        guard var tombstone = tables[table]?.rows.removeValue(forKey: key) else { return }
+        (tombstone.row.isDeleted, tombstone.number) = (true, mark.change)
+        if let place = tombstoneKey(tombstone.row, table) { tables[table]?.removed[place] = tombstone }
+    }
+
+    private func tombstoneKey(_ row: TableRow, _ table: String) -> [ExactString]? {
+        tables[table].map { [key(row.id), ExactString($0.schema.definition.owner(of: row.columns) ?? "")] }
+    }
+
+    /// Carries out writes at a time, or at the next one if that is over. Without any effect, no number is used up.
+    package mutating func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64, _ touch: Touch = { _, _, _ in }
+    ) -> [[WriteOutcome]] {
+        let before = (mark.change, time)
+        time = max(time + 1, now)
+        var allowance = WriteAllowance(limits)
+        var outcomes: [[WriteOutcome]] = []
+        var (isStopped, hasEffect) = (false, false)
+        for group in groups {
+            if isStopped {
+                mark.change += Int64(group.count)
+                outcomes.append(group.map { _ in .notAttempted })
+                continue
+            }
+            outcomes.append(write(group, wantsRows, &allowance, touch))
+            let isRefused = outcomes.last?.contains(where: \.isRefused) == true
+            hasEffect = hasEffect || outcomes.last?.allSatisfy(\.isRefused) == false
+            isStopped = stopsAtRefusal && isRefused
+        }
+        if !hasEffect { (mark.change, time) = before }
+        return outcomes
+    }
+
+    private mutating func write(
+        _ group: [TableWrite], _ wantsRows: Bool, _ allowance: inout WriteAllowance, _ touch: Touch
+    ) -> [WriteOutcome] {
+        let before: (MemoryTables, WriteAllowance)? = group.count > 1 ? (self, allowance) : nil
+        var outcomes: [WriteOutcome] = []
+        for write in group {
+            mark.change += 1
+            let outcome = carryOut(write, &allowance, touch)
+            let isTold = outcome.row.map { (outcome.isRefused || wantsRows) && allowance.answer.takes($0) } ?? true
+            outcomes.append(isTold ? outcome : outcome.bare)
+            guard outcome.isRefused, let before else { continue }
+            // Numbers are not issued twice, and added columns count, even those that were taken back.
+            let (used, columns) = (mark.change, allowance.columns)
+            (self, allowance) = before
+            (mark.change, allowance.columns) = (used, columns)
+            return group.indices.map { $0 == outcomes.count - 1 ? outcome : .groupRefused }
+        }
+        return outcomes
+    }
+
+    private mutating func carryOut(
+        _ write: TableWrite, _ allowance: inout WriteAllowance, _ touch: Touch
+    ) -> WriteOutcome {
+        if let known = remembered(write) { return known }
+        guard let schema = schema(write.table) else { return .failed(.changed("table \(write.table) is missing")) }
+        guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
+        let existing = row(write.table, id: write.id)
+        let mayBegin = limits.mayBegin(schema, allowance.columns)
+        let decided = PreparedWrite(write, schema, on: existing, mayBegin: mayBegin).decide(
+            on: existing, schema, Stamp(change: mark.change, time: time), mayBegin: mayBegin,
+            rowLimit: limits.answerBytes)
+        guard case .done(let effect, var row) = decided.outcome else { return decided.outcome }
+        grow(decided, &allowance)
+        touch(&row, existing, write.table)
+        store(row, in: write.table)
+        if effect == .deleted, !schema.definition.softDelete { removeRow(row.id, from: write.table) }
+        let outcome = WriteOutcome.done(effect, row)
+        if let key = write.operation {
+            let isKept = row.size <= min(limits.rememberedBytes, allowance.memory)
+            if isKept { allowance.memory -= row.size }
+            operations[key] = (write.table, isKept ? outcome : outcome.bare)
+        }
+        return outcome
+    }
+
+    private mutating func grow(_ decided: DecidedWrite, _ allowance: inout WriteAllowance) {
+        allowance.columns -= decided.item.newColumns.count
+        let name = decided.table.name
+        guard !decided.item.newColumns.isEmpty, var table = tables.removeValue(forKey: name) else { return }
+        table.schema = decided.table
+        for (id, change) in table.rows {
+            table.rows[id]?.row.columns = table.schema.columns(of: change.row.columns, setting: CheckedItem())
+        }
+        tables[name] = table
+    }
+
+    /// The outcome of an earlier write with the same operation id.
+    private func remembered(_ write: TableWrite) -> WriteOutcome? {
+        guard let operation = write.operation, let (table, outcome) = operations[operation] else { return nil }
+        guard let row = outcome.row, table == write.table else { return .operationIDReused }
+        var write = write
+        if key(write.id) == key(row.id) { write.id = row.id }
+        guard write.couldBecome(outcome) else { return .operationIDReused }
+        // The row may have been too large to keep; it may still be unchanged.
+        guard row.isBare, let now = self.row(table, id: row.id), now.version == row.version else { return outcome }
+        return outcome.with(now)
+    }
+}
+
+extension ServedTable {
+    fileprivate convenience init(_ definition: TableDefinition) {
+        self.init(definition, columns: ServedTable.declared(definition), isOwn: !definition.holdsDocuments)
+    }
+}
+
+extension PagePlace {
+    fileprivate func isBefore(_ row: TableRow) -> Bool {
+        let now = row.updatedAt.milliseconds
+        if let time, time != now { return time < now }
+        return ExactString(id) < ExactString(row.id)
+    }
+}
