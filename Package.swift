@@ -117,7 +117,10 @@ let package = Package(
         .target(name: "LogTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineTesting",
-            dependencies: ["LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: [
+                "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineTables",
+                "SynclineWire",
+            ],
             swiftSettings: settings
         ),
         // The tables that a server serves, wherever their rows are: without sockets, databases and C libraries.

@@ -21,7 +21,9 @@ import Testing
             "CPostgres", "CCrypto", "CMalloc",
         ],
         "LogTesting": ["SegmentLog", "SynclineGround"],
-        "SynclineTesting": ["LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+        "SynclineTesting": [
+            "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineTables", "SynclineWire",
+        ],
     ]
     /// Modules that come with the toolchain, where they are allowed at all.
     private static let system: Set<String> = ["Dispatch", "Darwin", "Glibc", "Musl", "Foundation"]

@@ -1,8 +1,10 @@
-// An in-memory table server for tests. It responds like the servers of either protocol, in the order of the
-// requests, with times and versions that depend only on the requests. It uses no network and no clock.
+// An in-memory table server for tests: the service of a server over tables in memory, which responds like the servers of
+// either protocol, in the order of the requests, with times and versions that depend only on the requests. It uses no
+// network and no clock.
 
 public import SynclineCore
 import SynclineGround
+import SynclineTables
 package import SynclineWire
 
 /// A faithful table server without a network.
@@ -75,34 +77,23 @@ public final class SimulatedServer: Sendable {
         }
     }
 
-    struct State: Sendable {
-        let serverProtocol: ServerProtocol
-        let options: Options
-        var tables: [String: SimulatedTable] = [:]
-        /// The latest time that was assigned or set.
-        var latest = Timestamp.Instant(seconds: 1_767_225_600)
-        var writes = 0
-        /// The results of operations that had an id.
-        var answers: [String: SimulatedExchange.Done] = [:]
-        /// The number of the latest change of any table, and the number through which hard deletes are forgotten.
-        var change: Int64 = 0
-        var purged: Int64 = 0
-        /// How often a table was set up, which removes rows without recording a change.
-        var setups = 0
-
-        var mark: ChangeMark { ChangeMark(epoch: "simulated\(setups)", change: change, purged: purged) }
-    }
-
     /// The protocol for requests that name none.
     public let serverProtocol: ServerProtocol
-    let options: Options
-    let state: Mutex<State>
+    private let options: Options
+    private let store: SimulatedStore
+    private let service: TableService
+    /// Requests are answered one after another.
+    private let turn = Mutex(())
 
     /// Creates a server without tables.
     public init(_ serverProtocol: ServerProtocol = .zumo2, options: Options = Options()) {
         self.serverProtocol = serverProtocol
         self.options = options
-        state = Mutex(State(serverProtocol: serverProtocol, options: options))
+        store = SimulatedStore(serverProtocol, options)
+        var settings = TableSettings()
+        (settings.defaultProtocol, settings.rules, settings.others) = (serverProtocol, .peers, store.definition)
+        (settings.pageSize, settings.maxTop) = (.max, .max)
+        service = TableService(settings, store, store)
     }
 
     /// Sets up a table, replacing its content. Rows without `updatedAt` or `version` get the server's next ones.
@@ -111,9 +102,8 @@ public final class SimulatedServer: Sendable {
         _ name: String, rows: [Value], pageLimit: Int? = nil, precision: Precision = .milliseconds,
         mutations: [Mutation] = []
     ) {
-        state.withLock { state in
-            state.setups += 1
-            state.tables[name] = SimulatedTable(pageLimit: pageLimit, precision: precision, mutations: mutations)
+        store.change { state in
+            state.set(name, SimulatedTable(pageLimit: pageLimit, precision: precision, mutations: mutations))
             for row in rows { state.put(row, in: name) }
             state.tables[name]?.forgetHistory()
         }
@@ -121,57 +111,53 @@ public final class SimulatedServer: Sendable {
 
     /// Inserts or replaces rows as another client would, each complete.
     public func upsert(_ rows: [Value], in table: String) {
-        state.withLock { state in
+        store.change { state in
             for row in rows { state.put(row, in: table) }
         }
     }
 
     /// Hard-deletes rows, as an operator would.
     public func remove(_ ids: [String], from table: String) {
-        state.withLock { state in
-            for id in ids { state.set(nil, state.spelling(of: id, in: table), in: table) }
+        store.change { state in
+            for id in ids { state.remove(id, from: table) }
         }
     }
 
     /// Makes lists show everything: lagging and late writes become visible.
     public func catchUp() {
-        state.withLock { state in
+        store.change { state in
             for name in state.tables.keys { state.tables[name]?.forgetHistory() }
         }
     }
 
     /// Forgets all hard deletes so far: a client with an older cursor has to read everything again.
     public func forgetDeletions() {
-        state.withLock { state in
-            state.purged = state.change
-            for name in state.tables.keys { state.tables[name]?.forgetDeletions() }
-        }
+        store.change { $0.memory.purge() }
     }
 
     /// Returns all rows of a table by id, including deleted ones, as on the wire.
     public func rows(of table: String) -> [Value] {
-        state.withLock { state in
-            let rows = state.tables[table]?.rows.values.sorted { $0.id < $1.id } ?? []
-            return rows.map { .object($0.members(serverProtocol)) }
-        }
+        let rows = store.change { $0.memory.rows(of: table) }
+        return rows.sorted { $0.id < $1.id }.map { .object($0.members(serverProtocol)) }
     }
 
     /// Returns the number of reads of a table, lists and single rows, since it was set up.
     public func requestCount(of table: String) -> Int {
-        state.withLock { $0.tables[table]?.reads ?? 0 }
+        store.change { $0.tables[table]?.reads ?? 0 }
     }
 
     /// Handles a request.
     package func handle(_ request: HTTPRequest) -> HTTPResponse {
-        state.withLock { state in
-            var response = answer(request, &state)
+        turn.withLock { _ in
+            var response = answer(request).asPeersGive(it: request, serverProtocol)
             if !capabilities.isEmpty {
                 response.headers.append(HTTPHeader(WireHeader.capabilities, capabilities))
-                response.headers.append(HTTPHeader(WireHeader.epoch, state.mark.epoch))
+                response.headers.append(HTTPHeader(WireHeader.epoch, store.epoch))
             }
             if options.tellsTime {
                 // A time after the latest write.
-                let seconds = state.latest.seconds + (state.latest.nanoseconds > 0 ? 1 : 0)
+                let latest = store.change { $0.clock.latest }
+                let seconds = latest.seconds + (latest.nanoseconds > 0 ? 1 : 0)
                 response.headers.append(HTTPHeader("Date", HTTPDate.text(of: .init(seconds: seconds))))
             }
             return response
@@ -186,48 +172,51 @@ public final class SimulatedServer: Sendable {
         return words.joined(separator: ", ")
     }
 
-    private func answer(_ request: HTTPRequest, _ state: inout State) -> HTTPResponse {
-        do throws(TableRequestError) {
-            if let response = try extended(request, &state) { return response }
-            var parsed = try TableRequest(request, usual: serverProtocol)
-            parsed.id = state.spelling(of: parsed.id, in: parsed.table)
-            let exchange = SimulatedExchange(request: request, parsed: parsed)
-            guard request.method == "GET" else { return exchange.applyOnce(&state).response }
-            defer { state.finishRead(of: parsed.table) }
-            return exchange.read(&state)
-        } catch {
-            return TableAnswer(error.serverProtocol).error(error.status, error.message)
-                .withWeakTag(error.serverProtocol)
+    private func answer(_ request: HTTPRequest) -> HTTPResponse {
+        let route = service.route(of: request)
+        switch route {
+        case .batch where !options.takesBatches, .changes where !options.tellsChanges:
+            return Refusal(404, "not-found", "There is no table at \(request.path)").response
+        default: break
         }
+        var context = RequestContext()
+        let response = service.answer(request, &context)
+        if request.method == "GET", let table = route.table, response.status != 400 {
+            store.change { $0.finishRead(of: table) }
+        }
+        return response
     }
+}
 
-    /// Handles requests that only some servers support; returns nil for all others.
-    private func extended(_ request: HTTPRequest, _ state: inout State) throws(TableRequestError) -> HTTPResponse? {
-        let path = request.pathSegments
-        guard !capabilities.isEmpty, path.first == "tables" else { return nil }
-        let protocolVersion = try TableRequest.version(of: request, serverProtocol)
-        if options.takesBatches, request.method == "POST", path.count == 2, path[1] == "$batch" {
-            return try SimulatedBatch(request: request, protocolVersion: protocolVersion).answer(&state)
+extension Route {
+    fileprivate var table: String? {
+        switch self {
+        case .table(let name), .row(let name, _), .changes(let name): name
+        default: nil
         }
-        guard options.tellsChanges, request.method == "GET", path.count == 3, path[2] == "changes",
-            let asked = try ChangeRequest(request, protocolVersion, .peers)
-        else { return nil }
-        defer { state.finishRead(of: path[1]) }
-        let limit = min(asked.top ?? .max, state.tables[path[1]]?.pageLimit ?? 1000)
-        var found = state.tables[path[1]]?.changes(asked) ?? []
-        let count = found.count
-        found = Array(found.prefix(limit))
-        return try TableAnswer(protocolVersion).changes(
-            asked, found, hasMore: found.count < count, count: asked.counts ? count : nil, state.mark)
     }
 }
 
 extension HTTPResponse {
-    /// The older servers' framework adds a weak tag to every response without a strong one.
-    func withWeakTag(_ serverProtocol: ServerProtocol) -> HTTPResponse {
-        guard serverProtocol == .zumo2, !headers.contains("ETag"), !body.isEmpty else { return self }
+    /// The answer to a request as the servers of its protocol give it, which have no codes for errors.
+    fileprivate func asPeersGive(it request: HTTPRequest, _ usual: ServerProtocol) -> HTTPResponse {
+        let serverProtocol = (try? TableRequest.version(of: request, usual)) ?? usual
         var response = self
-        response.headers.append(HTTPHeader("ETag", "W/\"\(String(body.count, radix: 16))-simulated\""))
+        if code != nil {
+            let message = (try? Value(json: body))?[member: "error"]?.text ?? ""
+            response = TableAnswer(serverProtocol).error(status, message)
+        } else if status == 409, serverProtocol == .zumo2, let id = (try? Value(json: body))?[member: "id"],
+            case .insert(let item)? = (try? TableRequest(request, usual: usual))?.action
+        {
+            // The older servers return the item they received.
+            let own = [Value.Member("id", id)] + item.columns.members
+            response = TableAnswer(serverProtocol).echo(own, status: 409)
+        }
+        if serverProtocol == .zumo2, !response.headers.contains("ETag"), !response.body.isEmpty {
+            // The older servers' framework adds a weak tag to every response without a strong one.
+            let tag = "W/\"\(String(response.body.count, radix: 16))-simulated\""
+            response.headers.append(HTTPHeader("ETag", tag))
+        }
         return response
     }
 }
