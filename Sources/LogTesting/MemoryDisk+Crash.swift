@@ -99,12 +99,7 @@ extension MemoryDisk {
 
     mutating func revert(_ inode: Int) {
         guard piece != nil else { return }
-        pending.removeAll { change in
-            switch change {
-            case .pieces(inode, _, _), .size(inode, _, _): true
-            default: false
-            }
-        }
+        forget(inode)
         inodes[inode].visible = inodes[inode].durable
     }
 

@@ -7,7 +7,7 @@ import SynclineWire
 struct TableAnswers: RequestAnswering {
     let service: TableService
     let gate: TokenGate
-    private let ownMeasures: @Sendable () -> [Measure]
+    let measures: @Sendable () -> [Measure]
     private let cors: CrossOrigin?
 
     init(
@@ -15,7 +15,7 @@ struct TableAnswers: RequestAnswering {
         _ gate: TokenGate? = nil, measures: @escaping @Sendable () -> [Measure] = { [] }
     ) {
         self.gate = gate ?? TokenGate(configuration.auth)
-        (ownMeasures, cors) = (measures, configuration.cors)
+        (self.measures, cors) = (measures, configuration.cors)
         service = TableService(configuration.service, store, environment)
     }
 
@@ -24,8 +24,6 @@ struct TableAnswers: RequestAnswering {
         HTTPHeader("Cache-Control", "no-cache"),
         HTTPHeader("X-Content-Type-Options", "nosniff"),
     ]
-
-    var measures: [Measure] { ownMeasures() }
 
     func place(of request: HTTPRequest) -> AnswerPlace { service.place(of: request) }
 

@@ -9,12 +9,8 @@ struct WatchingAnswers: RequestAnswering {
 
     /// It receives few requests, without TLS and without a log.
     func server(at address: String) throws(StartFailure) -> HTTPServer {
-        var configuration = ServerConfiguration()
-        configuration.listen = address
+        var configuration = ServerConfiguration(small: address, threads: 2)
         configuration.metricsListen = address
-        configuration.log = .none
-        configuration.threads = 2
-        configuration.limits.connections = 64
         return try HTTPServer(configuration, self, tls: nil)
     }
 

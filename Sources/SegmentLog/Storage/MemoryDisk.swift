@@ -229,13 +229,18 @@ extension MemoryDisk {
             return
         }
         inodes[inode].set(bytes)
+        forget(inode)
+        for parent in parents { syncDirectory(parent) }
+    }
+
+    /// Forgets what is pending of a file.
+    package mutating func forget(_ inode: Int) {
         pending.removeAll { change in
             switch change {
             case .pieces(inode, _, _), .size(inode, _, _): true
             default: false
             }
         }
-        for parent in parents { syncDirectory(parent) }
     }
 
     /// Returns the full names of all files, and of all directories.

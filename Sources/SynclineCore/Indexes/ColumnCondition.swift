@@ -152,7 +152,7 @@ extension IndexPlace {
 
 extension FilterExpression.Comparison {
     /// The comparison with its sides exchanged.
-    var reversed: FilterExpression.Comparison {
+    package var reversed: FilterExpression.Comparison {
         switch self {
         case .equal, .notEqual: self
         case .greater: .less

@@ -36,7 +36,6 @@ final class TokenGate: Sendable {
     /// The time of the last check, in milliseconds since 1970.
     private let looked = Atomic<Int64>(0)
     private let door: KeyFileAccess
-    private let passed = Atomic(0)
 
     init(_ rules: TokenRules?, _ door: KeyFileAccess = KeyFileAccess()) {
         self.door = door
@@ -45,9 +44,6 @@ final class TokenGate: Sendable {
 
     /// Sets the listener that is notified about keys that can't be read.
     func tell(_ listener: @escaping @Sendable (String) -> Void) { self.listener.withLock { $0 = listener } }
-
-    /// The number of checked tokens.
-    var count: Int { passed.load(ordering: .relaxed) }
 
     /// Replaces the rules if their keys can be read; the file's keys are read at once.
     func take(_ rules: TokenRules?) throws(StartFailure) {
@@ -64,7 +60,6 @@ final class TokenGate: Sendable {
         var known = keys.value
         if let path = known.rules?.file, look(path, now) { known = keys.value }
         guard let rules = known.rules, let token = Login.token(headers) else { return .none }
-        passed.add(1, ordering: .relaxed)
         return rules.caller(token, now: now, others: known.others).map { .caller($0) } ?? .invalid
     }
 

@@ -97,11 +97,17 @@ struct ServerConfiguration: Hashable, Sendable {
 }
 
 extension ServerConfiguration {
+    /// For a server with few clients and without a log.
+    init(small listen: String, threads: Int) {
+        (self.listen, self.threads, log) = (listen, threads, .none)
+        limits.connections = 64
+    }
+
     var service: TableSettings {
         var settings = TableSettings()
         (settings.tables, settings.root, settings.defaultProtocol) = (tables, root, defaultProtocol)
         settings.rules = .both(maximalTop: maxTop, filterDepth: limits.filterDepth)
-        (settings.pageSize, settings.maxTop, settings.answerBytes) = (pageSize, maxTop, limits.rows.answerBytes)
+        (settings.pageSize, settings.answerBytes) = (pageSize, limits.rows.answerBytes)
         return settings
     }
 

@@ -179,26 +179,24 @@ private func suspend(
     _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ server: HTTPServer
 ) {
     let suspended = SuspendedRequest(request: request, connection: connection)
-    let finish: @Sendable (HTTPResponse, RequestNotes) -> Void = { [clients = server.clients] response, notes in
+    let finish: @Sendable ((HTTPResponse, RequestNotes)) -> Void = { [clients = server.clients] answer in
         if let limit = waiting.limit { clients.forget(limit) }
-        (suspended.request.outcome, suspended.request.context.notes) = (response, notes)
+        (suspended.request.outcome, suspended.request.context.notes) = answer
         MHD_resume_connection(suspended.connection)
     }
     MHD_suspend_connection(connection)
     if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
-        let (response, notes) = waiting.answer()
+        let answer = waiting.answer()
         if waiting.limit?.takeInterruption() == true { return .madeRoom }
-        finish(response, notes)
+        finish(answer)
         return .done
     }
     switch admission {
     case .taken: break
-    case .full:
-        let (response, notes) = waiting.refusal()
-        finish(response, notes)
+    case .full: finish(waiting.refusal())
     // Work that starts now might never be answered.
-    case .closed: finish(server.stopped(request), request.context.notes)
+    case .closed: finish((server.stopped(request), request.context.notes))
     }
 }
 

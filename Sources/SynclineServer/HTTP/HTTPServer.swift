@@ -22,7 +22,7 @@ protocol RequestAnswering: Sendable {
     /// The answer with the headers that every answer to a request with these headers has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
     /// Its own metrics.
-    var measures: [Measure] { get }
+    var measures: @Sendable () -> [Measure] { get }
 }
 
 /// The defaults: no callers, no events, and no headers that every answer has.
@@ -36,7 +36,7 @@ extension RequestAnswering {
     func cursor() -> String? { nil }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
-    var measures: [Measure] { [] }
+    var measures: @Sendable () -> [Measure] { { [] } }
 }
 
 final class HTTPServer: Sendable {
@@ -283,7 +283,7 @@ final class HTTPServer: Sendable {
         ]
         var response = HTTPResponse(status: 200)
         response.headers = [HTTPHeader("Content-Type", "text/plain; version=0.0.4")]
-        response.body = Array(metrics.text(own + service.measures).utf8)
+        response.body = Array(metrics.text(own + service.measures()).utf8)
         return response
     }
 }

@@ -11,13 +11,9 @@ package final class LocalHTTP: Sendable {
     package init(
         port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws(SyncError) {
-        var configuration = ServerConfiguration()
-        configuration.listen = "127.0.0.1:\(port)"
-        configuration.log = .none
-        configuration.threads = 4
+        var configuration = ServerConfiguration(small: "127.0.0.1:\(port)", threads: 4)
         // No job here makes room for others.
         configuration.readers = 16
-        configuration.limits.connections = 64
         do throws(StartFailure) {
             http = try HTTPServer(configuration, Answers(body: answer), tls: nil)
         } catch {

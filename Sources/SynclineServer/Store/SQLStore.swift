@@ -336,11 +336,9 @@ final class SQLStore: TableStore {
             where statements.schema.systemColumns.contains(.deleted) {
                 try removeAll(statements.purge(before: time))
             }
-            try removeAll(
-                StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
+            try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
         }
-        try removeAll(
-            StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
+        try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
     }
 
     /// Times and change numbers have the same order: the latest purged change bounds what may be gone.

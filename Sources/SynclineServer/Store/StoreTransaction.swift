@@ -200,8 +200,7 @@ struct StoreTransaction {
             if definition.softDelete { return try connection.run(statements.update(row, stamp, only: places)) }
             try connection.run(statements.remove(id: row.id))
             let owner = definition.owner(of: row.columns)
-            try connection.run(
-                StateSQL.insertTombstone(of: row.id, in: definition.name, owner: owner, stamp, dialect))
+            try connection.run(StateSQL.insertTombstone(of: row.id, in: definition.name, owner: owner, stamp, dialect))
         case .refused, .failed: break
         }
     }

@@ -32,8 +32,7 @@ struct Measure: Sendable {
 
     /// With one label, and a sample for each of its values.
     init(_ name: String, _ kind: Kind, _ help: String, by label: String, _ values: [(value: String, count: Int)]) {
-        self.init(
-            name, kind, help, values.map { Sample(labels: [(label, $0.value)], value: Double($0.count)) })
+        self.init(name, kind, help, values.map { Sample(labels: [(label, $0.value)], value: Double($0.count)) })
     }
 
     var lines: [String] {

@@ -40,17 +40,15 @@ package struct PreparedWrite: Sendable {
             // Checks that precede it are reported first.
             if write.isPatch {
                 let outcome = write.decide(on: existing, CheckedItem(), table, stamp)
-                if outcome.isRefused { return DecidedWrite(outcome, table) }
+                if outcome.isRefused { return (outcome, table, CheckedItem()) }
             }
-            return DecidedWrite(.refused(refusal, nil), table)
+            return (.refused(refusal, nil), table, CheckedItem())
         }
-        if item.newColumns.count > limit { return DecidedWrite(.refused(ServedTable.tooManyColumns, nil), table) }
+        if item.newColumns.count > limit { return (.refused(ServedTable.tooManyColumns, nil), table, item) }
         let grown = item.newColumns.isEmpty ? table : table.adding(item.newColumns)
         let outcome = ready.write.decide(on: existing, item, grown, stamp)
-        if let refusal = outcome.refusalOfSize(existing, limit: rowLimit) {
-            return DecidedWrite(.refused(refusal, nil), table)
-        }
-        return DecidedWrite(outcome, grown, item)
+        let refusal = outcome.refusalOfSize(existing, limit: rowLimit)
+        return (refusal.map { .refused($0, nil) } ?? outcome, grown, item)
     }
 
     /// The same write, prepared for the current columns and row.
@@ -61,15 +59,7 @@ package struct PreparedWrite: Sendable {
 }
 
 /// What a write does, and the table with the columns that it needs for this.
-package struct DecidedWrite: Sendable {
-    package let outcome: WriteOutcome
-    package let table: ServedTable
-    package let item: CheckedItem
-
-    fileprivate init(_ outcome: WriteOutcome, _ table: ServedTable, _ item: CheckedItem = CheckedItem()) {
-        (self.outcome, self.table, self.item) = (outcome, table, item)
-    }
-}
+package typealias DecidedWrite = (outcome: WriteOutcome, table: ServedTable, item: CheckedItem)
 
 extension WriteOutcome {
     fileprivate func refusalOfSize(_ existing: TableRow?, limit: Int) -> Refusal? {

@@ -36,6 +36,21 @@ package struct TableWrite: Hashable, Sendable {
         self.id = id
         self.serverProtocol = serverProtocol
     }
+
+    /// Whether an outcome can belong to this write: the same kind, of the same row.
+    package func couldBecome(_ outcome: WriteOutcome) -> Bool {
+        guard case .done(kind.effect, let row) = outcome else { return false }
+        // An insert without an id gets a new one on every repeat.
+        return kind.effect == .inserted || row.id.hasSameBytes(as: id)
+    }
+
+    /// The refusal for an id that the table can't have.
+    package func refusalOfID(_ schema: ServedTable) -> Refusal {
+        if case .insert = kind {
+            return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
+        }
+        return .rowNotFound
+    }
 }
 
 /// A write's identifier: repeats have the same one. Callers do not see each other's.
@@ -53,22 +68,5 @@ extension TableWrite.Kind {
         case .delete: .deleted
         case .undelete: .undeleted
         }
-    }
-}
-
-extension TableWrite {
-    /// Whether an outcome can belong to this write: the same kind, of the same row.
-    package func couldBecome(_ outcome: WriteOutcome) -> Bool {
-        guard case .done(kind.effect, let row) = outcome else { return false }
-        // An insert without an id gets a new one on every repeat.
-        return kind.effect == .inserted || row.id.hasSameBytes(as: id)
-    }
-
-    /// The refusal for an id that the table can't have.
-    package func refusalOfID(_ schema: ServedTable) -> Refusal {
-        if case .insert = kind {
-            return Refusal(400, "invalid-id", "The ids of table \(table) are \(schema.idKind.plural)")
-        }
-        return .rowNotFound
     }
 }

@@ -19,6 +19,13 @@ package enum WriteOutcome: Hashable, Sendable {
     /// Nothing was changed, because the database failed.
     case failed(StoreFailure)
 
+    package static let notAttempted = WriteOutcome.refused(
+        Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
+    package static let groupRefused = WriteOutcome.refused(
+        Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
+    package static let operationIDReused = WriteOutcome.refused(
+        Refusal(422, "operation-id-reused", "Another operation already used the id of this operation"), nil)
+
     package var row: TableRow? {
         switch self {
         case .done(_, let row): row
@@ -44,15 +51,6 @@ package enum WriteOutcome: Hashable, Sendable {
 
     /// The same outcome without the row's columns.
     package var bare: WriteOutcome { row.map { with($0.bare) } ?? self }
-}
-
-extension WriteOutcome {
-    package static let notAttempted = WriteOutcome.refused(
-        Refusal(424, "not-attempted", "An operation before this one was refused"), nil)
-    package static let groupRefused = WriteOutcome.refused(
-        Refusal(424, "group-refused", "Another operation of the group was refused"), nil)
-    package static let operationIDReused = WriteOutcome.refused(
-        Refusal(422, "operation-id-reused", "Another operation already used the id of this operation"), nil)
 }
 
 extension TableRow {

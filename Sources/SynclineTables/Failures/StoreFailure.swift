@@ -20,4 +20,15 @@ package enum StoreFailure: Error, Hashable, Sendable {
         case .refused(let refusal): refusal.cause
         }
     }
+
+    /// What the client is told.
+    package var refusal: Refusal {
+        switch self {
+        case .refused(let refusal): refusal
+        case .busy(let reason) where reason.kind == .readOnly:
+            Refusal(503, "read-only", "The database takes no writes now; try again later")
+        case .busy, .replaced: Refusal(503, "busy", "The server is busy; try again")
+        case .changed, .broken: Refusal(500, "internal", "The server failed")
+        }
+    }
 }

@@ -1,48 +1,54 @@
-// A store whose tables are in memory: nothing of it outlives its process.
+// A store whose tables are a value in memory: nothing of it outlives its process.
 
 import SynclineGround
 package import SynclineWire
 
-package final class MemoryTableStore: TableStore {
-    private let tables: Mutex<MemoryTables>
-    private let environment: any ServerEnvironment
-    package let epoch: String
+/// Tables that a store in memory shares.
+package protocol SharedTables: Sendable {
+    var memory: MemoryTables { get }
+    mutating func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
+    func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
+    mutating func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64
+    ) -> [[WriteOutcome]]
+}
 
-    package init(
-        _ definitions: [TableDefinition], _ environment: any ServerEnvironment, limits: RowLimits = RowLimits()
-    ) {
+package final class MemoryTableStore<Tables: SharedTables>: TableStore {
+    private let tables: Mutex<Tables>
+    private let environment: any ServerEnvironment
+
+    package init(_ tables: Tables, _ environment: any ServerEnvironment) {
+        self.tables = Mutex(tables)
         self.environment = environment
-        epoch = environment.newEpoch()
-        let mark = ChangeMark(epoch: epoch, change: RowVersion.firstChange(of: epoch), purged: 0)
-        tables = Mutex(MemoryTables(definitions, limits: limits, mark))
     }
 
-    /// A snapshot: reading does not keep others from writing.
-    private var now: MemoryTables { tables.withLock { $0 } }
+    /// Reads or changes everything at once.
+    package func change<Result: Sendable>(_ body: (inout Tables) -> Result) -> Result {
+        tables.withLock { body(&$0) }
+    }
 
     package var findsRowsAtOnce: Bool { true }
+    package var epoch: String { mark().epoch }
 
-    package func schema(_ table: String) -> ServedTable? { tables.withLock { $0.schema(table) } }
+    package func schema(_ table: String) -> ServedTable? { change { $0.memory.schema(table) } }
 
-    package func row(_ table: String, id: String) -> TableRow? { tables.withLock { $0.row(table, id: id) } }
+    package func row(_ table: String, id: String) -> TableRow? { change { $0.memory.row(table, id: id) } }
 
     package func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
-        let now = now
-        return try now.list(plan, of: now.rows(of: plan.table))
+        try tables.withLock { tables throws(StoreFailure) in try tables.list(plan) }
     }
 
     package func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool) -> [[WriteOutcome]] {
-        let time = environment.now()
-        return tables.withLock {
-            $0.write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows, now: time)
-        }
+        let now = environment.now()
+        return change { $0.write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows, now: now) }
     }
 
-    package func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome { try now.changes(plan) }
+    package func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
+        try change { $0 }.changes(plan)
+    }
 
-    package func mark() -> ChangeMark { tables.withLock { $0.mark } }
+    package func mark() -> ChangeMark { change { $0.memory.mark } }
 
     package func check() {}
-
     package func checkWrites() {}
 }

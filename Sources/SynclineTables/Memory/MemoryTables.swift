@@ -5,7 +5,7 @@ package import SynclineCore
 import SynclineGround
 package import SynclineWire
 
-package struct MemoryTables: Sendable {
+package struct MemoryTables: SharedTables {
     private struct Table: Sendable {
         var schema: ServedTable
         var rows: [ExactString: TableChange] = [:]
@@ -23,14 +23,22 @@ package struct MemoryTables: Sendable {
     private let limits: RowLimits
     package var mark: ChangeMark
     private var time: Int64 = 0
+    /// Whether the writes that are being carried out changed a row.
+    private var hasEffect = false
 
     /// - Parameter others: The definition of every other table; nil if there is none.
     package init(
         _ definitions: [TableDefinition], others: TableDefinition? = nil, ids: IDComparison = .exact,
-        limits: RowLimits = RowLimits(), _ mark: ChangeMark
+        limits: RowLimits = RowLimits(), epoch: String
     ) {
-        (self.others, self.ids, self.limits, self.mark) = (others, ids, limits, mark)
-        for definition in definitions { tables[definition.name] = Table(schema: ServedTable(definition)) }
+        mark = ChangeMark(epoch: epoch, change: RowVersion.firstChange(of: epoch), purged: 0)
+        (self.others, self.ids, self.limits) = (others, ids, limits)
+        for definition in definitions { tables[definition.name] = MemoryTables.empty(definition) }
+    }
+
+    private static func empty(_ definition: TableDefinition) -> Table {
+        let columns = ServedTable.declared(definition)
+        return Table(schema: ServedTable(definition, columns: columns, isOwn: !definition.holdsDocuments))
     }
 
     private func key(_ id: String) -> ExactString {
@@ -39,13 +47,19 @@ package struct MemoryTables: Sendable {
 
     // MARK: Reading
 
+    package var memory: MemoryTables { self }
+
     package func schema(_ table: String) -> ServedTable? {
-        tables[table]?.schema ?? others.map { ServedTable($0.named(table)) }
+        tables[table]?.schema ?? others.map { MemoryTables.empty($0.named(table)).schema }
     }
 
     package func row(_ table: String, id: String) -> TableRow? { tables[table]?.rows[key(id)]?.row }
 
     package func rows(of table: String) -> [TableRow] { tables[table]?.rows.values.map(\.row) ?? [] }
+
+    package func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
+        try list(plan, of: rows(of: plan.table))
+    }
 
     /// - Parameter rows: The rows of the table that are to be seen.
     package func list(_ plan: ListPlan, of rows: [TableRow]) throws(StoreFailure) -> ListOutcome {
@@ -93,18 +107,6 @@ package struct MemoryTables: Sendable {
 
     // MARK: Writing
 
-    /// Stores a row as the latest change.
-    package mutating func put(_ row: TableRow, in table: String) {
-        mark.change += 1
-        store(row, in: table)
-    }
-
-    /// Removes a row and leaves a tombstone, as the latest change.
-    package mutating func remove(_ id: String, from table: String) {
-        mark.change += 1
-        removeRow(id, from: table)
-    }
-
     /// Removes all rows of a table, and what is known of earlier ones.
     package mutating func clear(_ table: String) { tables[table] = nil }
 
@@ -114,14 +116,16 @@ package struct MemoryTables: Sendable {
         for name in tables.keys { tables[name]?.removed = [:] }
     }
 
-    private mutating func store(_ row: TableRow, in name: String) {
+    /// Stores a row with the latest number.
+    package mutating func put(_ row: TableRow, in name: String) {
         let key = key(row.id)
-        if tables[name] == nil { tables[name] = schema(name).map { Table(schema: $0) } }
+        if tables[name] == nil { tables[name] = others.map { MemoryTables.empty($0.named(name)) } }
         if let place = tombstoneKey(row, name) { tables[name]?.removed[place] = nil }
         tables[name]?.rows[key] = TableChange(number: mark.change, row: row, isInView: true)
     }
 
-    private mutating func removeRow(_ id: String, from table: String) {
+    /// Removes a row, and leaves a tombstone with the latest number.
+    package mutating func remove(_ id: String, from table: String) {
         let key = key(id)
         guard var tombstone = tables[table]?.rows.removeValue(forKey: key) else { return }
         (tombstone.row.isDeleted, tombstone.number) = (true, mark.change)
@@ -134,13 +138,19 @@ package struct MemoryTables: Sendable {
 
     /// Carries out writes at a time, or at the next one if that is over. Without any effect, no number is used up.
     package mutating func write(
-        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64, _ touch: Touch = { _, _, _ in }
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64
+    ) -> [[WriteOutcome]] {
+        write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows, now: now) { _, _, _ in }
+    }
+
+    package mutating func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64, _ touch: Touch
     ) -> [[WriteOutcome]] {
         let before = (mark.change, time)
-        time = max(time + 1, now)
+        (time, hasEffect) = (max(time + 1, now), false)
         var allowance = WriteAllowance(limits)
         var outcomes: [[WriteOutcome]] = []
-        var (isStopped, hasEffect) = (false, false)
+        var isStopped = false
         for group in groups {
             if isStopped {
                 mark.change += Int64(group.count)
@@ -148,9 +158,7 @@ package struct MemoryTables: Sendable {
                 continue
             }
             outcomes.append(write(group, wantsRows, &allowance, touch))
-            let isRefused = outcomes.last?.contains(where: \.isRefused) == true
-            hasEffect = hasEffect || outcomes.last?.allSatisfy(\.isRefused) == false
-            isStopped = stopsAtRefusal && isRefused
+            isStopped = stopsAtRefusal && outcomes.last?.contains(where: \.isRefused) == true
         }
         if !hasEffect { (mark.change, time) = before }
         return outcomes
@@ -189,15 +197,12 @@ package struct MemoryTables: Sendable {
             rowLimit: limits.answerBytes)
         guard case .done(let effect, var row) = decided.outcome else { return decided.outcome }
         grow(decided, &allowance)
+        hasEffect = true
         touch(&row, existing, write.table)
-        store(row, in: write.table)
-        if effect == .deleted, !schema.definition.softDelete { removeRow(row.id, from: write.table) }
+        put(row, in: write.table)
+        if effect == .deleted, !schema.definition.softDelete { remove(row.id, from: write.table) }
         let outcome = WriteOutcome.done(effect, row)
-        if let key = write.operation {
-            let isKept = row.size <= min(limits.rememberedBytes, allowance.memory)
-            if isKept { allowance.memory -= row.size }
-            operations[key] = (write.table, isKept ? outcome : outcome.bare)
-        }
+        if let key = write.operation { operations[key] = (write.table, outcome) }
         return outcome
     }
 
@@ -218,16 +223,7 @@ package struct MemoryTables: Sendable {
         guard let row = outcome.row, table == write.table else { return .operationIDReused }
         var write = write
         if key(write.id) == key(row.id) { write.id = row.id }
-        guard write.couldBecome(outcome) else { return .operationIDReused }
-        // The row may have been too large to keep; it may still be unchanged.
-        guard row.isBare, let now = self.row(table, id: row.id), now.version == row.version else { return outcome }
-        return outcome.with(now)
-    }
-}
-
-extension ServedTable {
-    fileprivate convenience init(_ definition: TableDefinition) {
-        self.init(definition, columns: ServedTable.declared(definition), isOwn: !definition.holdsDocuments)
+        return write.couldBecome(outcome) ? outcome : .operationIDReused
     }
 }
 

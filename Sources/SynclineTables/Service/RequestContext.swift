@@ -8,9 +8,7 @@ package struct RequestContext: Sendable {
     package let url: String
     package var notes = RequestNotes()
 
-    package init(_ login: Login = .none, url: String = "") {
-        (self.login, self.url) = (login, url)
-    }
+    package init(_ login: Login = .none, url: String = "") { (self.login, self.url) = (login, url) }
 
     package var user: String? { if case .caller(let caller) = login { caller.subject } else { nil } }
 }

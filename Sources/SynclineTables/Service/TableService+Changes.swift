@@ -7,24 +7,21 @@ package import SynclineWire
 extension TableService {
     func changes(
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit
-    ) throws(ServiceFailure) -> HTTPResponse {
+    ) throws(StoreFailure) -> HTTPResponse {
         let table = visit.table
-        let asked = try read { () throws(TableRequestError) -> ChangeRequest in
-            let asked = try ChangeRequest(request, protocolVersion, rules(for: table, request))
-            if let asked { return asked }
-            throw TableRequestError(400, "A cursor is required", protocolVersion, code: "invalid-cursor")
+        guard let asked = try read(try ChangeRequest(request, protocolVersion, rules(for: table, request))) else {
+            throw .refused(Refusal(400, "invalid-cursor", "A cursor is required"))
         }
         try checkNames((asked.filter?.columns ?? []).union((asked.select ?? []).exact), table)
         let plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
-            limit: min(asked.top ?? .max, settings.maxTop), filter: asked.filter, owner: visit.owner,
+            limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter, owner: visit.owner,
             counts: asked.counts)
-        let outcome = try ask { () throws(StoreFailure) in try store.changes(plan) }
-        return try read { () throws(TableRequestError) in
+        let outcome = try store.changes(plan)
+        return try read(
             try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
-                limit: settings.answerBytes)
-        }
+                limit: settings.answerBytes))
     }
 
     // MARK: Events
@@ -33,12 +30,11 @@ extension TableService {
         guard request.method == "GET", request.path.hasSuffix("$events"),
             route(of: request) == .events
         else { return nil }
-        do throws(ServiceFailure) {
+        do throws(StoreFailure) {
             let caller = try caller(context)
             // Any caller with read access to some table may subscribe.
-            let grants = settings.tables.map { AccessDecision.decide(.read, $0, caller) }
-            if !grants.contains(where: \.isGranted) {
-                throw .refused(caller == nil ? AccessDecision.loginNeeded : AccessDecision.notPermitted)
+            if !settings.tables.contains(where: { $0.permits(.read, caller) }) {
+                throw .refused(caller == nil ? .loginNeeded : .notPermitted)
             }
             var response = HTTPResponse(status: 200)
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]

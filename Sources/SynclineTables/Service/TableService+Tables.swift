@@ -8,25 +8,19 @@ extension TableService {
     /// Answers a request to a table, or to a row with an id.
     func exchange(
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit, id: String, _ url: String
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let (table, owner) = (visit.table, visit.owner)
-        let parsed = try read { () throws(TableRequestError) in
-            try TableRequest(request, protocolVersion, table: table.name, id: id, rules: rules(for: table, request))
-        }
+    ) throws(StoreFailure) -> HTTPResponse {
+        let table = visit.table
+        let rules = rules(for: table, request)
+        let parsed = try read(try TableRequest(request, protocolVersion, table: table.name, id: id, rules: rules))
         switch parsed.action {
-        case .row: return try row(request, parsed, table, owner)
-        case .list(let list): return try self.list(request, parsed, list, table, owner, url)
+        case .row: return try row(request, parsed, visit)
+        case .list(let list): return try self.list(request, parsed, list, visit, url)
         default: return try write(request, parsed, visit, url)
         }
     }
 
-    /// Calls the store and converts its failures into the service's.
-    func ask<Result>(_ body: () throws(StoreFailure) -> Result) throws(ServiceFailure) -> Result {
-        do throws(StoreFailure) { return try body() } catch { throw .store(error) }
-    }
-
-    /// Reads a part of a request, and converts its errors into the service's.
-    func read<Result>(_ body: () throws(TableRequestError) -> Result) throws(ServiceFailure) -> Result {
+    /// Reads a part of a request, and converts its errors.
+    func read<Result>(_ body: @autoclosure () throws(TableRequestError) -> Result) throws(StoreFailure) -> Result {
         do throws(TableRequestError) {
             return try body()
         } catch {
@@ -37,10 +31,11 @@ extension TableService {
     // MARK: Reading
 
     private func row(
-        _ request: HTTPRequest, _ parsed: TableRequest, _ table: TableDefinition, _ owner: String?
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let found = try ask { () throws(StoreFailure) in try store.row(table.name, id: parsed.id) }
-        guard let row = found, table.shows(row.columns, to: owner) else { throw .refused(.rowNotFound) }
+        _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit
+    ) throws(StoreFailure) -> HTTPResponse {
+        guard let row = try store.row(visit.table.name, id: parsed.id),
+            visit.table.shows(row.columns, to: visit.owner)
+        else { throw .refused(.rowNotFound) }
         let isNew = parsed.serverProtocol == .datasync3
         if row.isDeleted, !parsed.includesDeleted {
             throw .refused(isNew ? Refusal(410, "row-deleted", "The item is deleted") : .rowNotFound)
@@ -73,22 +68,22 @@ extension TableService {
     }
 
     private func list(
-        _ request: HTTPRequest, _ parsed: TableRequest, _ list: ListRequest, _ table: TableDefinition, _ owner: String?,
-        _ url: String
-    ) throws(ServiceFailure) -> HTTPResponse {
+        _ request: HTTPRequest, _ parsed: TableRequest, _ list: ListRequest, _ visit: Visit, _ url: String
+    ) throws(StoreFailure) -> HTTPResponse {
+        let table = visit.table
         let named = (list.filter?.columns ?? []).union((list.order.map(\.column) + (list.select ?? [])).exact)
         try checkNames(named, table)
         var plan = ListPlan(
             table: table.name, filter: list.filter, order: list.order, skip: list.skip,
             limit: min(list.top ?? .max, settings.pageSize), includesDeleted: list.includesDeleted,
-            counts: list.counts, owner: owner)
+            counts: list.counts, owner: visit.owner)
         if let text = list.after {
             guard let place = PagePlace(text, order: list.order) else {
                 throw .refused(Refusal(400, "invalid-page", "$after is not a position in this order"))
             }
             plan.after = place
         }
-        let outcome = try ask { () throws(StoreFailure) in try store.list(plan) }
+        let outcome = try store.list(plan)
         let wantsPath = request.headers.contains {
             $0.isNamed("X-ZUMO-Options") && $0.value.lowercased().contains("nextlink=path")
         }
@@ -126,12 +121,11 @@ extension TableService {
     }
 
     /// Unknown columns on a fixed-schema table are the client's error.
-    func checkNames(_ names: Set<ExactString>, _ table: TableDefinition) throws(ServiceFailure) {
+    func checkNames(_ names: Set<ExactString>, _ table: TableDefinition) throws(StoreFailure) {
         guard let schema = store.schema(table.name), !schema.definition.dynamicSchema else { return }
         for name in names.sorted().map(\.text)
         where schema.place(ofAnyCase: name) == nil && SystemColumn(anyCase: name) == nil {
-            throw .refused(
-                Refusal(400, "unknown-column", "Table \(table.name) has no column \(name.prefix(80))"))
+            throw .refused(Refusal(400, "unknown-column", "Table \(table.name) has no column \(name.prefix(80))"))
         }
     }
 
@@ -139,131 +133,109 @@ extension TableService {
 
     private func write(
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit, _ url: String
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let protocolVersion = parsed.serverProtocol
-        let table = visit.table
-        func make(_ kind: TableWrite.Kind) -> TableWrite {
-            TableWrite(kind, table: table.name, id: parsed.id, serverProtocol: protocolVersion)
-        }
-        var write: TableWrite
-        switch parsed.action {
-        case .insert(let item): write = try insert(item, table, protocolVersion)
-        case .update(let item):
-            write = make(.update(item.columns))
-            write.version = item.version
-        case .replace(let item):
-            write = make(.replace(item.columns))
-            write.version = item.version
-            if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
-        case .patch(let patch):
-            write = make(.patch(patch))
-            if patch.mayChange(member: "deleted") { write.revives = true }
-        case .delete: write = make(.delete)
-        case .undelete, .row, .list: write = make(.undelete)
-        }
-        if write.kind == .undelete || write.revives == true {
-            _ = try grant(.undelete, table, visit.caller)
-        }
-        write.owner = visit.owner
-        write.conditions = conditions(request, parsed)
-        // Both depend on values: their answers would tell a caller who may not read.
-        if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try grant(.read, table, visit.caller) }
-        write.operation = try operation(parsed.operationID, visit.caller)
-        let outcomes = try ask { () throws(StoreFailure) in try store.write([[write]], stopsAtRefusal: false) }
-        let outcome = outcomes[0][0]
-        return visit.mayRead
-            ? try answer(outcome, request, protocolVersion, url)
-            : try answer(hidden: outcome, request, protocolVersion, url)
+    ) throws(StoreFailure) -> HTTPResponse {
+        let write = try self.write(parsed, request.headers, visit)
+        let outcomes = try store.write([[write]], stopsAtRefusal: false, wantsRows: true)
+        return try answer(outcomes[0][0], request, parsed.serverProtocol, visit, url)
     }
 
-    func insert(
-        _ item: TableItem, _ table: TableDefinition, _ protocolVersion: ServerProtocol
-    ) throws(ServiceFailure) -> TableWrite {
-        let id = item.id ?? ""
-        if !id.isEmpty {
+    /// The write that a request asks for, if its caller may carry it out.
+    func write(
+        _ parsed: TableRequest, _ headers: [HTTPHeader], _ visit: Visit
+    ) throws(StoreFailure) -> TableWrite {
+        let table = visit.table
+        var write = TableWrite(.undelete, table: table.name, id: parsed.id, serverProtocol: parsed.serverProtocol)
+        switch parsed.action {
+        case .insert(let item): (write.kind, write.id) = (.insert(item.columns), try newID(parsed, table))
+        case .update(let item): (write.kind, write.version) = (.update(item.columns), item.version)
+        case .replace(let item):
+            (write.kind, write.version) = (.replace(item.columns), item.version)
+            if parsed.includesDeleted { write.revives = !(item.isDeleted ?? false) }
+        case .patch(let patch):
+            write.kind = .patch(patch)
+            if patch.mayChange(member: "deleted") { write.revives = true }
+        case .delete: write.kind = .delete
+        case .undelete, .row, .list: break
+        }
+        if write.kind == .undelete || write.revives == true { _ = try table.grant(.undelete, to: visit.caller) }
+        (write.owner, write.conditions) = (visit.owner, conditions(headers, parsed))
+        // Both depend on values: their answers would tell a caller who may not read.
+        if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try table.grant(.read, to: visit.caller) }
+        guard let id = parsed.operationID else { return write }
+        guard !id.isEmpty, id.utf8.count <= 255 else {
+            throw .refused(Refusal(400, "invalid-operation-id", "An operation's id must have 1 to 255 bytes"))
+        }
+        write.operation = OperationKey(id: id, caller: visit.caller?.subject ?? "")
+        return write
+    }
+
+    /// The id of an inserted row.
+    private func newID(_ parsed: TableRequest, _ table: TableDefinition) throws(StoreFailure) -> String {
+        if !parsed.id.isEmpty {
             do throws(RowIDFault) {
-                try RowID.check(id)
+                try RowID.check(parsed.id)
+                return parsed.id
             } catch {
                 throw .refused(Refusal(400, "invalid-id", "The id is not valid: \(error.reason)"))
             }
         }
         let kind = store.schema(table.name)?.idKind ?? .text
-        if id.isEmpty, kind == .integer {
+        if kind == .integer {
             throw .refused(Refusal(400, "missing-id", "The ids of table \(table.name) are \(kind.plural); pass one"))
         }
         // An id of type UUID has dashes.
-        let made = id.isEmpty ? environment.newID(kind == .uuid ? .zumo2 : protocolVersion) : id
-        return TableWrite(.insert(item.columns), table: table.name, id: made, serverProtocol: protocolVersion)
+        return environment.newID(kind == .uuid ? .zumo2 : parsed.serverProtocol)
     }
 
-    private func conditions(_ request: HTTPRequest, _ parsed: TableRequest) -> WriteConditions {
+    private func conditions(_ headers: [HTTPHeader], _ parsed: TableRequest) -> WriteConditions {
         var conditions = WriteConditions()
         conditions.match = parsed.condition
         guard parsed.serverProtocol == .datasync3 else { return conditions }
-        if let text = request.headers.value("If-None-Match") {
+        if let text = headers.value("If-None-Match") {
             conditions.noneMatch = EntityTag.versions(text, takesWeak: true).map { .versions($0) } ?? .any
         }
-        conditions.unmodifiedSince = request.headers.value("If-Unmodified-Since").flatMap(HTTPDate.instant)
+        conditions.unmodifiedSince = headers.value("If-Unmodified-Since").flatMap(HTTPDate.instant)
         return conditions
     }
 
-    func operation(_ id: String?, _ caller: Caller?) throws(ServiceFailure) -> OperationKey? {
-        guard let id else { return nil }
-        guard !id.isEmpty, id.utf8.count <= 255 else {
-            throw .refused(Refusal(400, "invalid-operation-id", "An operation's id must have 1 to 255 bytes"))
-        }
-        return OperationKey(id: id, caller: caller?.subject ?? "")
-    }
-
     private func answer(
-        _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ url: String
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let answer = TableAnswer(protocolVersion)
+        _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit,
+        _ url: String
+    ) throws(StoreFailure) -> HTTPResponse {
         let isNew = protocolVersion == .datasync3
+        // A caller who may not read is told only the id and the version of the row.
+        func told(_ row: TableRow, _ status: Int, _ refusal: Refusal? = nil) -> HTTPResponse {
+            visit.mayRead
+                ? withCommonHeaders(TableAnswer(protocolVersion).row(row, status: status), row, protocolVersion)
+                : TableAnswer.hidden(row, status: status, refusal.map { ($0.message, $0.code) })
+        }
         switch outcome {
         case .done(.inserted, let row):
-            var response = withCommonHeaders(answer.row(row, status: 201), row, protocolVersion)
-            if isNew { response.headers.append(location(of: row, request, url)) }
-            return response
-        case .done(.changed, let row): return withCommonHeaders(answer.row(row), row, protocolVersion)
-        case .done(.deleted, let row): return isNew ? HTTPResponse(status: 204) : answer.row(row)
-        case .done(.undeleted, let row):
-            return withCommonHeaders(answer.row(row, status: isNew ? 200 : 201), row, protocolVersion)
-        case .refused(let refusal, let row):
-            if let row, [409, 412].contains(refusal.status) {
-                return withCommonHeaders(answer.row(row, status: refusal.status), row, protocolVersion)
+            var response = told(row, 201)
+            if isNew {
+                let location = "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))"
+                response.headers.append(HTTPHeader("Location", location))
             }
-            return refusal.response
-        case .failed(let failure): throw .store(failure)
-        }
-    }
-
-    private func location(of row: TableRow, _ request: HTTPRequest, _ url: String) -> HTTPHeader {
-        HTTPHeader("Location", "\(request.base(url))\(request.pathText)/\(PercentEncoding.encode(row.id))")
-    }
-
-    /// The answer to a caller who may not read: of the row it has only the id and the version.
-    private func answer(
-        hidden outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ url: String
-    ) throws(ServiceFailure) -> HTTPResponse {
-        let isNew = protocolVersion == .datasync3
-        switch outcome {
-        case .done(.inserted, let row):
-            var response = TableAnswer.hidden(row, status: 201)
-            if isNew { response.headers.append(location(of: row, request, url)) }
             return response
         case .done(.deleted, _) where isNew: return HTTPResponse(status: 204)
-        case .done(let effect, let row):
-            return TableAnswer.hidden(row, status: effect == .undeleted && !isNew ? 201 : 200)
+        case .done(let effect, let row): return told(row, effect == .undeleted && !isNew ? 201 : 200)
         case .refused(let refusal, let row?) where [409, 412].contains(refusal.status):
-            return TableAnswer.hidden(row, status: refusal.status, (refusal.message, refusal.code))
+            return told(row, refusal.status, refusal)
         case .refused(let refusal, _): return refusal.response
-        case .failed(let failure): throw .store(failure)
+        case .failed(let failure): throw failure
         }
     }
 }
 
 extension HTTPRequest {
+    /// Whether a header names a host in a form that links may repeat.
+    package static func isHost(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 <= 10 || [0x2d, 0x2e, 0x5b, 0x5d, 0x5f].contains(byte)
+            }
+    }
+
     /// The URL under which the client reached the server: links must use it, too.
     func base(_ url: String) -> String {
         guard let host = headers.value("Host"), HTTPRequest.isHost(host), let colon = url.firstIndex(of: ":") else {

@@ -38,7 +38,7 @@ package struct TableService: Sendable {
 
     package func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
         let route = route(of: request)
-        do throws(ServiceFailure) {
+        do throws(StoreFailure) {
             return try answer(request, route, &context)
         } catch {
             return refused(error, route, &context.notes)
@@ -46,7 +46,7 @@ package struct TableService: Sendable {
     }
 
     /// The answer to a failed request, with the headers that its status requires.
-    func refused(_ failure: ServiceFailure, _ route: Route, _ notes: inout RequestNotes) -> HTTPResponse {
+    func refused(_ failure: StoreFailure, _ route: Route, _ notes: inout RequestNotes) -> HTTPResponse {
         var response = failure.refusal.response
         if let reason = failure.reason { notes.failure = reason }
         switch response.status {
@@ -60,7 +60,7 @@ package struct TableService: Sendable {
 
     private func answer(
         _ request: HTTPRequest, _ route: Route, _ context: inout RequestContext
-    ) throws(ServiceFailure) -> HTTPResponse {
+    ) throws(StoreFailure) -> HTTPResponse {
         guard route != .nowhere else { throw .refused(Refusal(404, "not-found", "There is no resource at this path")) }
         guard route.methods.contains(request.method) else {
             throw .refused(
@@ -72,7 +72,7 @@ package struct TableService: Sendable {
         if route == .health || route == .readiness {
             return try health(ofWrites: route == .readiness, &context.notes)
         }
-        let protocolVersion = try version(request)
+        let protocolVersion = try read(try TableRequest.version(of: request, settings.defaultProtocol, settings.rules))
         let caller = try caller(context)
         switch route {
         case .batch: return try batch(request, protocolVersion, caller, &context.notes)
@@ -89,12 +89,6 @@ package struct TableService: Sendable {
         }
     }
 
-    private func version(_ request: HTTPRequest) throws(ServiceFailure) -> ServerProtocol {
-        try read { () throws(TableRequestError) in
-            try TableRequest.version(of: request, settings.defaultProtocol, settings.rules)
-        }
-    }
-
     private static func operation(_ method: String, isRow: Bool) -> TableOperation {
         switch method {
         case "POST": isRow ? .undelete : .insert
@@ -104,12 +98,12 @@ package struct TableService: Sendable {
         }
     }
 
-    private func health(ofWrites: Bool, _ notes: inout RequestNotes) throws(ServiceFailure) -> HTTPResponse {
+    private func health(ofWrites: Bool, _ notes: inout RequestNotes) throws(StoreFailure) -> HTTPResponse {
         do throws(StoreFailure) {
             try ofWrites ? store.checkWrites() : store.check()
         } catch {
             if let reason = error.reason { notes.failure = reason }
-            if error.reason?.kind == .readOnly { throw .store(error) }
+            if error.reason?.kind == .readOnly { throw error }
             throw .refused(Refusal(503, "store-unavailable", "The store can't be read"))
         }
         return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
@@ -118,42 +112,27 @@ package struct TableService: Sendable {
     // MARK: Access
 
     /// The caller's visit to a table, if the caller may perform the operation on it.
-    private func admit(
-        _ caller: Caller?, _ name: String, _ operation: TableOperation
-    ) throws(ServiceFailure) -> Visit {
+    func admit(_ caller: Caller?, _ name: String, _ operation: TableOperation) throws(StoreFailure) -> Visit {
         let table = try table(name)
         return Visit(
-            table: table, caller: caller, owner: try grant(operation, table, caller), mayRead: mayRead(table, caller))
-    }
-
-    /// Whether a caller may see the values of rows.
-    func mayRead(_ table: TableDefinition, _ caller: Caller?) -> Bool {
-        AccessDecision.decide(.read, table, caller).isGranted
+            table: table, caller: caller, owner: try table.grant(operation, to: caller),
+            mayRead: table.permits(.read, caller))
     }
 
     /// The table with this name in any letter case.
-    func table(_ name: String) throws(ServiceFailure) -> TableDefinition {
+    func table(_ name: String) throws(StoreFailure) -> TableDefinition {
         guard let table = tables[name] ?? tables[name.lowercased()] ?? settings.others?.named(name) else {
             throw .refused(Refusal(404, "table-not-found", "There is no table \(name.prefix(80))"))
         }
         return table
     }
 
-    func caller(_ context: RequestContext) throws(ServiceFailure) -> Caller? {
+    func caller(_ context: RequestContext) throws(StoreFailure) -> Caller? {
         switch context.login {
         case .none: return nil
         case .caller(let caller): return caller
         case .invalid:
             throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
-        }
-    }
-
-    func grant(
-        _ operation: TableOperation, _ table: TableDefinition, _ caller: Caller?
-    ) throws(ServiceFailure) -> String? {
-        switch AccessDecision.decide(operation, table, caller) {
-        case .granted(let owner): return owner
-        case .refused(let refusal): throw .refused(refusal)
         }
     }
 }
@@ -166,27 +145,6 @@ struct Visit {
     let owner: String?
     /// Whether the caller may see the values of rows.
     let mayRead: Bool
-}
-
-/// The reason why a request is answered with an error.
-enum ServiceFailure: Error {
-    case refused(Refusal)
-    case store(StoreFailure)
-
-    /// The reason why the store failed; nil if it did not.
-    var reason: FailureReason? {
-        if case .store(let failure) = self { failure.reason } else { nil }
-    }
-
-    var refusal: Refusal {
-        switch self {
-        case .refused(let refusal), .store(.refused(let refusal)): refusal
-        case .store(.busy(let reason)) where reason.kind == .readOnly:
-            Refusal(503, "read-only", "The database takes no writes now; try again later")
-        case .store(.busy), .store(.replaced): Refusal(503, "busy", "The server is busy; try again")
-        case .store(.changed), .store(.broken): Refusal(500, "internal", "The server failed")
-        }
-    }
 }
 
 extension Refusal {

@@ -14,8 +14,6 @@ package struct TableSettings: Sendable {
     /// How requests are read.
     package var rules = RequestRules.both(maximalTop: 1000, filterDepth: 100)
     package var pageSize = 50
-    /// The maximum number of changes in an answer.
-    package var maxTop = 1000
     /// The maximum size of an answer.
     package var answerBytes = Int.max
 

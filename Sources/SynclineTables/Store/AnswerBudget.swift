@@ -1,7 +1,6 @@
 // The remaining size of an answer. It bounds the memory that a request uses, also while rows are collected, and the
 // data that it adds to the database.
 
-import SynclineCore
 package import SynclineWire
 
 /// Room for the rows of an answer. The first row always fits: otherwise a client could not continue.

@@ -1,7 +1,6 @@
 // Applies a request's limit to a filter's work, and converts its failures into the store's.
 
 package import SynclineCore
-import SynclineWire
 
 extension FilterWork {
     package convenience init(_ schema: ServedTable, within limit: WorkLimit?) {

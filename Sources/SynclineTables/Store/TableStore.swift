@@ -29,12 +29,6 @@ package protocol TableStore: Sendable {
     var epoch: String { get }
 }
 
-extension TableStore {
-    package func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
-        try write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: true)
-    }
-}
-
 /// Describes which rows of a table are wanted.
 package struct ListPlan: Hashable, Sendable {
     package var table: String

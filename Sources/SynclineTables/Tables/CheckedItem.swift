@@ -100,9 +100,7 @@ extension ServedTable {
         }
         return Row(shape: shape, bytes: writer.bytes)
     }
-}
 
-extension ServedTable {
     /// The places of the columns that an insert of an item sets in an adopted table; the database gives the others
     /// their defaults.
     package func placesSet(by item: CheckedItem) -> [Int] {

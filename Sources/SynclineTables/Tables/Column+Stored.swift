@@ -2,7 +2,6 @@
 // its instant and a UUID its spelling. What can't be held is refused, and never becomes another value.
 
 package import SynclineCore
-import SynclineGround
 import SynclineWire
 
 extension ColumnType {

@@ -3,7 +3,6 @@
 
 package import SynclineCore
 package import SynclineGround
-import SynclineWire
 
 package final class ServedTable: Sendable {
     package let definition: TableDefinition
@@ -95,8 +94,7 @@ package final class ServedTable: Sendable {
     /// The types of its columns for evaluating a filter. Strings and numbers are compared as what they are, as in a
     /// column without a type.
     package var types: TableTypes {
-        TableTypes(
-            columns.lazy.filter(\.isMeant).map { TypedColumn($0.name, $0.type) })
+        TableTypes(columns.filter(\.isMeant))
     }
 
     /// Whether a column was created for the first value that it got.

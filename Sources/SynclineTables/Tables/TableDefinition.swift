@@ -5,15 +5,7 @@ package import SynclineCore
 package import SynclineGround
 
 /// A column that clients can set.
-package struct Column: Hashable, Sendable {
-    package var name: String
-    package var type: ColumnType
-
-    package init(_ name: String, _ type: ColumnType) {
-        self.name = name
-        self.type = type
-    }
-}
+package typealias Column = TypedColumn
 
 /// An operation on a table.
 package enum TableOperation: String, Hashable, Sendable, CaseIterable {

@@ -80,7 +80,7 @@ public final class SimulatedServer: Sendable {
     /// The protocol for requests that name none.
     public let serverProtocol: ServerProtocol
     private let options: Options
-    private let store: SimulatedStore
+    private let store: MemoryTableStore<SimulatedTables>
     private let service: TableService
     /// Requests are answered one after another.
     private let turn = Mutex(())
@@ -89,11 +89,15 @@ public final class SimulatedServer: Sendable {
     public init(_ serverProtocol: ServerProtocol = .zumo2, options: Options = Options()) {
         self.serverProtocol = serverProtocol
         self.options = options
-        store = SimulatedStore(serverProtocol, options)
+        var definition = TableDefinition("")
+        (definition.holdsDocuments, definition.softDelete) = (true, !options.deletesForGood)
+        if !options.undeletes { definition.permissions[.undelete] = .disabled }
+        let ids = SimulatedIDs()
+        store = MemoryTableStore(SimulatedTables(serverProtocol, options, definition), ids)
         var settings = TableSettings()
-        (settings.defaultProtocol, settings.rules, settings.others) = (serverProtocol, .peers, store.definition)
-        (settings.pageSize, settings.maxTop) = (.max, .max)
-        service = TableService(settings, store, store)
+        (settings.defaultProtocol, settings.rules, settings.others) = (serverProtocol, .peers, definition)
+        settings.pageSize = .max
+        service = TableService(settings, store, ids)
     }
 
     /// Sets up a table, replacing its content. Rows without `updatedAt` or `version` get the server's next ones.
@@ -206,7 +210,7 @@ extension HTTPResponse {
             let message = (try? Value(json: body))?[member: "error"]?.text ?? ""
             response = TableAnswer(serverProtocol).error(status, message)
         } else if status == 409, serverProtocol == .zumo2, let id = (try? Value(json: body))?[member: "id"],
-            case .insert(let item)? = (try? TableRequest(request, usual: usual))?.action
+            case .insert(let item)? = (try? TableRequest(request, .zumo2, table: "", id: "", rules: .peers))?.action
         {
             // The older servers return the item they received.
             let own = [Value.Member("id", id)] + item.columns.members

@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
 import SynclineWire
 
 struct SimulatedTable: Sendable {
@@ -20,16 +21,9 @@ struct SimulatedTable: Sendable {
     /// The number of reads since the table was set up.
     var reads = 0
     /// The latest writes, oldest first, for lists that lag.
-    private var history: [Earlier] = []
+    private(set) var history: [Earlier] = []
     /// Writes that have not committed yet.
-    private var uncommitted: [Earlier] = []
-
-    init(
-        pageLimit: Int? = nil, precision: SimulatedServer.Precision = .milliseconds,
-        mutations: [SimulatedServer.Mutation] = []
-    ) {
-        (self.pageLimit, self.precision, self.mutations) = (pageLimit, precision, mutations)
-    }
+    private(set) var uncommitted: [Earlier] = []
 
     /// Notes the row that a write replaces.
     /// - Parameter number: The number of the write on this server.
@@ -71,7 +65,6 @@ extension SimulatedServer.Precision {
 
     /// Returns a time as the table stores it.
     func cut(_ instant: Timestamp.Instant) -> Timestamp.Instant {
-        let unit: UInt32 = self == .milliseconds ? 1_000_000 : 1000
-        return .init(seconds: instant.seconds, nanoseconds: instant.nanoseconds / unit * unit)
+        Timestamp(kept: instant, decimals: self == .milliseconds ? 3 : 6).instant
     }
 }

@@ -41,7 +41,7 @@ package struct BatchRequest: Hashable, Sendable {
                 return request
             }
         } catch {
-            throw TableRequestError(400, error.description, serverProtocol, code: "invalid-json")
+            throw TableRequestError(400, error.description, code: "invalid-json")
         }
         if let fault { throw fault }
     }
@@ -92,7 +92,7 @@ private struct BatchReader {
     }
 
     private mutating func refuse(_ message: String, code: String = "invalid-batch") {
-        if fault == nil { fault = TableRequestError(400, message, serverProtocol, code: code) }
+        if fault == nil { fault = TableRequestError(400, message, code: code) }
     }
 
     private mutating func operations(_ scanner: inout JSONScanner) throws(JSONError) -> [BatchRequest.Operation] {

@@ -95,12 +95,11 @@ package struct ChangeRequest: Hashable, Sendable {
         _ request: HTTPRequest, _ serverProtocol: ServerProtocol, _ rules: RequestRules
     ) throws(TableRequestError) {
         guard let since = request.query.first(where: { $0.isNamed("since") }) else { return nil }
-        func fail(_ message: String, _ code: String) -> TableRequestError {
-            TableRequestError(400, message, serverProtocol, code: code)
-        }
         func cursor(_ text: String) throws(TableRequestError) -> ChangeCursor? {
             if text.isEmpty || text == "0" { return nil }
-            guard let cursor = ChangeCursor(text) else { throw fail("The cursor can't be read", "invalid-cursor") }
+            guard let cursor = ChangeCursor(text) else {
+                throw TableRequestError(400, "The cursor can't be read", code: "invalid-cursor")
+            }
             return cursor
         }
         self.since = try cursor(since.value)
@@ -109,23 +108,25 @@ package struct ChangeRequest: Hashable, Sendable {
             case "until": until = try cursor(parameter.value)
             case "$top":
                 guard let number = Int(parameter.value), number > 0 else {
-                    throw fail("$top must be a number from 1", "invalid-number")
+                    throw TableRequestError(400, "$top must be a number from 1", code: "invalid-number")
                 }
                 top = number
             case "$count":
                 guard let flag = Bool(parameter.value.lowercased()) else {
-                    throw fail("$count must be true or false", "invalid-count")
+                    throw TableRequestError(400, "$count must be true or false", code: "invalid-count")
                 }
                 counts = flag
             case "$select":
                 let names = parameter.value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
-                guard !names.contains("") else { throw fail("$select must be a list of columns", "invalid-select") }
+                guard !names.contains("") else {
+                    throw TableRequestError(400, "$select must be a list of columns", code: "invalid-select")
+                }
                 select = names == ["*"] ? nil : names
             case "$filter":
                 do throws(FilterError) {
                     filter = try rules.filter(parameter.value, serverProtocol)
                 } catch {
-                    throw fail("The filter can't be read: \(error)", "invalid-filter")
+                    throw TableRequestError(400, "The filter can't be read: \(error)", code: "invalid-filter")
                 }
             default: break
             }
@@ -140,16 +141,15 @@ extension TableAnswer {
         _ asked: ChangeRequest, _ found: [TableChange], hasMore: Bool, count: Int?, _ mark: ChangeMark,
         limit: Int = .max
     ) throws(TableRequestError) -> HTTPResponse {
-        func gone(_ message: String, _ code: String) -> TableRequestError {
-            TableRequestError(410, message, serverProtocol, code: code)
-        }
         for cursor in [asked.since, asked.until].compactMap({ $0 }) {
             if cursor.epoch != mark.epoch || max(cursor.change, cursor.known) > mark.change {
-                throw gone("The cursor belongs to another database; read everything again", "other-epoch")
+                throw TableRequestError(
+                    410, "The cursor belongs to another database; read everything again", code: "other-epoch")
             }
         }
         if let since = asked.since, since.known < mark.purged {
-            throw gone("Tombstones after the cursor were removed; read everything again", "purged")
+            throw TableRequestError(
+                410, "Tombstones after the cursor were removed; read everything again", code: "purged")
         }
         // A client that begins with nothing has no rows that could have left the view.
         let begin = asked.since == nil ? mark.change : asked.since?.begin ?? 0

@@ -26,7 +26,7 @@ extension TableRequest {
         }
         let limit = rules.maximalTop ?? maximalTop
         if let top = list.top, top > limit {
-            throw error(400, "You cannot request more than \(limit) records", code: "top-too-large")
+            throw TableRequestError(400, "You cannot request more than \(limit) records", code: "top-too-large")
         }
         return list
     }
@@ -44,7 +44,7 @@ extension TableRequest {
         do throws(FilterError) {
             return try rules.filter(text, serverProtocol)
         } catch {
-            throw self.error(400, "The filter can't be read: \(error)", code: "invalid-filter")
+            throw TableRequestError(400, "The filter can't be read: \(error)", code: "invalid-filter")
         }
     }
 
@@ -53,13 +53,13 @@ extension TableRequest {
         do throws(FilterError) {
             return try RowQuery.Key.list(parsing: text)
         } catch {
-            throw self.error(400, "The order can't be read: \(error)", code: "invalid-order")
+            throw TableRequestError(400, "The order can't be read: \(error)", code: "invalid-order")
         }
     }
 
     private func number(_ parameter: HTTPHeader) throws(TableRequestError) -> Int {
         guard let number = Int(parameter.value), number >= 0 else {
-            throw error(400, "\(parameter.name) must be a number from 0", code: "invalid-number")
+            throw TableRequestError(400, "\(parameter.name) must be a number from 0", code: "invalid-number")
         }
         return number
     }
@@ -73,7 +73,7 @@ extension TableRequest {
         switch parameter.value.lowercased() {
         case yes: return true
         case no: return false
-        default: throw error(400, "\(parameter.name) must be \(yes) or \(no)", code: "invalid-count")
+        default: throw TableRequestError(400, "\(parameter.name) must be \(yes) or \(no)", code: "invalid-count")
         }
     }
 
@@ -87,7 +87,7 @@ extension TableRequest {
             return (try? RowQuery.Key.list(parsing: name)) == [RowQuery.Key(name)]
         }
         guard areNames else {
-            throw error(400, "$select must be a list of columns", code: "invalid-select")
+            throw TableRequestError(400, "$select must be a list of columns", code: "invalid-select")
         }
         return columns
     }

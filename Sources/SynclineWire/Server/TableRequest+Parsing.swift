@@ -4,20 +4,6 @@ package import SynclineCore
 import SynclineGround
 
 extension TableRequest {
-    /// Parses a request. Without a protocol version it is read with `usual`.
-    package init(
-        _ request: HTTPRequest, usual: ServerProtocol, tables: String = "/tables", rules: RequestRules = .peers
-    ) throws(TableRequestError) {
-        let protocolVersion = try TableRequest.version(of: request, usual, rules)
-        let root = tables.split(separator: "/").map(String.init)
-        let segments = request.pathSegments
-        guard segments.starts(with: root), (1...2).contains(segments.count - root.count) else {
-            throw TableRequestError(404, "There is no table at \(request.path)", protocolVersion)
-        }
-        let id = segments.count > root.count + 1 ? segments[root.count + 1] : ""
-        try self.init(request, protocolVersion, table: segments[root.count], id: id, rules: rules)
-    }
-
     /// Parses a request to a table, or to a row by its id.
     package init(
         _ request: HTTPRequest, _ protocolVersion: ServerProtocol, table: String, id: String, rules: RequestRules
@@ -61,7 +47,7 @@ extension TableRequest {
             if parts[0] == "3" { return .datasync3 }
         }
         throw TableRequestError(
-            400, "The protocol version '\(text.trimmed.prefix(40))' is not supported; use 2.0.0 or 3.0.0.", usual,
+            400, "The protocol version '\(text.trimmed.prefix(40))' is not supported; use 2.0.0 or 3.0.0.",
             code: "unknown-protocol-version")
     }
 
@@ -74,7 +60,7 @@ extension TableRequest {
             if lines.isEmpty { return nil }
             let text = lines.joined(separator: ",")
             guard EntityTag.isReadable(text) else {
-                throw TableRequestError(400, "If-Match can't be read", protocolVersion, code: "invalid-condition")
+                throw TableRequestError(400, "If-Match can't be read", code: "invalid-condition")
             }
             return EntityTag.versions(text).map { .versions($0) } ?? .any
         }
@@ -102,10 +88,6 @@ extension TableRequest {
             }
     }
 
-    func error(_ status: Int, _ message: String, code: String = "invalid-request") -> TableRequestError {
-        TableRequestError(status, message, serverProtocol, code: code)
-    }
-
     private mutating func action(of request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> Action {
         let (isOld, isNew) = (serverProtocol == .zumo2, serverProtocol == .datasync3)
         switch (request.method, id.isEmpty) {
@@ -123,8 +105,8 @@ extension TableRequest {
             return isNew && item.isDeleted == false && item.columns.isEmpty ? .undelete : .update(item)
         case ("PUT", false) where isNew || !rules.keepsQuirks: return .replace(try itemOfRow(request, rules))
         case ("DELETE", false): return .delete
-        case ("PUT", _) where serverProtocol == .zumo2: throw error(404, "Cannot PUT \(request.path)")
-        default: throw error(405, "Method \(request.method) is not allowed", code: "method-not-allowed")
+        case ("PUT", _) where serverProtocol == .zumo2: throw TableRequestError(404, "Cannot PUT \(request.path)")
+        default: throw TableRequestError(405, "Method \(request.method) is not allowed", code: "method-not-allowed")
         }
     }
 
@@ -137,33 +119,33 @@ extension TableRequest {
         let item = try item(request, rules)
         if id.isEmpty { id = item.id ?? "" }
         guard item.id?.hasSameBytes(as: id) ?? true else {
-            throw error(400, "The item ID and querystring ID did not match", code: "id-mismatch")
+            throw TableRequestError(400, "The item ID and querystring ID did not match", code: "id-mismatch")
         }
-        guard !id.isEmpty else { throw error(400, "An id is required", code: "missing-id") }
+        guard !id.isEmpty else { throw TableRequestError(400, "An id is required", code: "missing-id") }
         return item
     }
 
     private func patch(_ request: HTTPRequest) throws(TableRequestError) -> JSONPatch {
-        guard !id.isEmpty else { throw error(400, "An id is required", code: "missing-id") }
+        guard !id.isEmpty else { throw TableRequestError(400, "An id is required", code: "missing-id") }
         let list: Value
         do throws(JSONError) {
             list = try Value(json: request.body ?? [])
         } catch {
-            throw self.error(400, error.description, code: "invalid-json")
+            throw TableRequestError(400, error.description, code: "invalid-json")
         }
         do throws(JSONPatchError) {
             return try JSONPatch(list)
         } catch {
-            throw self.error(400, error.message, code: "invalid-patch")
+            throw TableRequestError(400, error.message, code: "invalid-patch")
         }
     }
 
     private func item(_ request: HTTPRequest, _ rules: RequestRules) throws(TableRequestError) -> TableItem {
         if let type = request.headers.value("Content-Type"), !TableRequest.isJSON(type, rules) {
-            throw error(415, "A body must be application/json", code: "unsupported-media-type")
+            throw TableRequestError(415, "A body must be application/json", code: "unsupported-media-type")
         }
         guard let body = request.body, !body.isEmpty else {
-            throw error(400, "An item was not provided", code: "missing-item")
+            throw TableRequestError(400, "An item was not provided", code: "missing-item")
         }
         let row: ReadRow
         do throws(JSONError) {
@@ -174,7 +156,7 @@ extension TableRequest {
                 return row
             }
         } catch {
-            throw self.error(400, error.description, code: "invalid-json")
+            throw TableRequestError(400, error.description, code: "invalid-json")
         }
         return try TableItem(row, serverProtocol, rules)
     }
@@ -200,7 +182,7 @@ extension TableItem {
             let name = member.name.lowercased()
             if serverProtocol == .zumo2, name != "version" {
                 throw TableRequestError(
-                    400, "Cannot update item with property '\(member.name)' as it is reserved", serverProtocol,
+                    400, "Cannot update item with property '\(member.name)' as it is reserved",
                     code: "reserved-column")
             }
             if name == "version", case .string(let version) = member.value { self.version = version }
@@ -217,8 +199,7 @@ extension TableItem {
         case .string(let text)?: return text.isEmpty ? nil : text
         case .integer(let number)? where serverProtocol == .zumo2 && rules.keepsQuirks: return String(number)
         case let other?:
-            throw TableRequestError(
-                400, "An id must be a string, not \(other.kindName)", serverProtocol, code: "invalid-id")
+            throw TableRequestError(400, "An id must be a string, not \(other.kindName)", code: "invalid-id")
         }
     }
 

@@ -67,15 +67,8 @@ package struct TableRequestError: Error, Hashable, Sendable {
     package var message: String
     /// A stable kebab-case code for programs.
     package var code: String
-    /// The protocol of the error response.
-    package var serverProtocol: ServerProtocol
 
-    package init(
-        _ status: Int, _ message: String, _ serverProtocol: ServerProtocol, code: String = "invalid-request"
-    ) {
-        self.status = status
-        self.message = message
-        self.code = code
-        self.serverProtocol = serverProtocol
+    package init(_ status: Int, _ message: String, code: String = "invalid-request") {
+        (self.status, self.message, self.code) = (status, message, code)
     }
 }

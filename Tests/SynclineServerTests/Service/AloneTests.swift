@@ -53,7 +53,7 @@ import Testing
             group.map { outcome in
                 switch outcome {
                 case .refused(let refusal, _): refusal.status
-                case .failed(let failure): ServiceFailure.store(failure).refusal.status
+                case .failed(let failure): failure.refusal.status
                 default: 201
                 }
             }

@@ -224,4 +224,15 @@ import Testing
         #expect(
             try desk.ask("GET", "/tables/todoitem").headers.value(WireHeader.capabilities)?.contains("batch") == true)
     }
+
+    @Test(arguments: TestBackend.stores)
+    func `a write that changes nothing uses no number`(_ backend: TestBackend) throws {
+        let desk = try ServiceDesk(backend)
+        let headers = [WireHeader.operationID: "o1"]
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#, headers).status == 201)
+        let mark = try desk.tables.mark()
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#, headers).status == 201)
+        #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#).status == 409)
+        #expect(try desk.tables.mark() == mark)
+    }
 }

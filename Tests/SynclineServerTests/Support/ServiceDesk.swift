@@ -78,7 +78,8 @@ struct ServiceDesk {
         let limits = configuration.limits.rows
         environment = StillEnvironment()
         if backend == .memory {
-            (self.tables, keeper) = (MemoryTableStore(configuration.tables, environment, limits: limits), nil)
+            let memory = MemoryTables(configuration.tables, limits: limits, epoch: environment.newEpoch())
+            (self.tables, keeper) = (MemoryTableStore(memory, environment), nil)
             service = TableAnswers(configuration, self.tables, environment)
             return
         }
@@ -111,6 +112,12 @@ extension TableAnswers {
     func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
         var context = RequestContext(login(request), url: url)
         return answer(request, &context)
+    }
+}
+
+extension TableStore {
+    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool) throws(StoreFailure) -> [[WriteOutcome]] {
+        try write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: true)
     }
 }
 

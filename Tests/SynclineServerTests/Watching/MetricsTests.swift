@@ -20,7 +20,7 @@ import Testing
             + #"{"operation":"insert","table":"todoitem","item":{"id":"b"}}]}"#
         #expect(try desk.ask("POST", "/tables/$batch", batch).status == 200)
         #expect(try desk.ask("POST", "/tables/todoitem", #"{"id":"a"}"#).status == 409)
-        let lines = desk.service.measures.flatMap(\.lines)
+        let lines = desk.service.measures().flatMap(\.lines)
         #expect(lines.contains(#"syncline_transactions_total{outcome="kept"} 1"#))
         #expect(lines.contains(#"syncline_transactions_total{outcome="undone"} 1"#))
         #expect(lines.contains("syncline_writes_total 2") && lines.contains("syncline_waiting_writes 0"))

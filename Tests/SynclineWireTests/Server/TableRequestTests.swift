@@ -4,6 +4,19 @@ import SynclineCore
 import SynclineWire
 import Testing
 
+extension TableRequest {
+    /// Parses a request. Without a protocol version it is read with `usual`.
+    init(_ request: HTTPRequest, usual: ServerProtocol, rules: RequestRules = .peers) throws(TableRequestError) {
+        let protocolVersion = try TableRequest.version(of: request, usual, rules)
+        let segments = request.pathSegments
+        guard segments.first == "tables", (2...3).contains(segments.count) else {
+            throw TableRequestError(404, "There is no table at \(request.path)")
+        }
+        let id = segments.count > 2 ? segments[2] : ""
+        try self.init(request, protocolVersion, table: segments[1], id: id, rules: rules)
+    }
+}
+
 private func parse(
     _ method: String, _ target: String, _ body: String? = nil, headers: [HTTPHeader] = [],
     usual: ServerProtocol = .zumo2

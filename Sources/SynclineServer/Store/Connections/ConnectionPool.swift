@@ -50,8 +50,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
         let isFree = free.wait(timeout: .now() + .milliseconds(Int((time ?? timeout).milliseconds))) == .success
         waiting.subtract(1, ordering: .relaxed)
         guard isFree else {
-            throw .busy(
-                FailureReason(.busy, "all \(slots.count) connections to the database are in use"))
+            throw .busy(FailureReason(.busy, "all \(slots.count) connections to the database are in use"))
         }
         lent.add(1, ordering: .relaxed)
         defer {

@@ -105,7 +105,7 @@ extension FilterSQL {
             guard let known = column(left) else {
                 // The sides are reversed.
                 guard case .literal = left, column(right) != nil else { return nil }
-                return compare(comparison.mirrored, right, left)
+                return compare(comparison.reversed, right, left)
             }
             if case .literal(.null, _) = right {
                 let operand = Operand.column(known)
@@ -345,17 +345,6 @@ extension FilterExpression.Comparison {
         case .greaterOrEqual: ">="
         case .less: "<"
         case .lessOrEqual: "<="
-        }
-    }
-
-    /// The comparison with its sides exchanged.
-    fileprivate var mirrored: FilterExpression.Comparison {
-        switch self {
-        case .equal, .notEqual: self
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
         }
     }
 }

@@ -109,8 +109,7 @@ enum StateSQL {
 
     /// The columns of a `DatabaseState`.
     static func state(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect, #"SELECT "epoch", "change", "purged", \#(comparedOrigin(dialect)) FROM "syncline_state""#)
+        SQLStatement(dialect, #"SELECT "epoch", "change", "purged", \#(comparedOrigin(dialect)) FROM "syncline_state""#)
     }
 
     static func formatNumber(_ dialect: SQLDialect) -> SQLStatement {
@@ -118,8 +117,7 @@ enum StateSQL {
     }
 
     /// Returns a row if the database is read-only.
-    static let isReadOnly = SQLStatement(
-        .postgres, "SELECT 1 WHERE current_setting('transaction_read_only') = 'on'")
+    static let isReadOnly = SQLStatement(.postgres, "SELECT 1 WHERE current_setting('transaction_read_only') = 'on'")
 
     // MARK: Columns
 

@@ -150,8 +150,7 @@ final class SQLiteConnection: SQLConnection {
             return .refused(.trigger(FailureReason(.constraint, "a trigger refused a row (SQLite code \(code))")))
         case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
             let name = reason.firstIndex(of: ":").map { reason[reason.index(after: $0)...].trimmed }
-            return .refused(
-                .constraint(name, FailureReason(.constraint, "the database refused a row: \(reason)")))
+            return .refused(.constraint(name, FailureReason(.constraint, "the database refused a row: \(reason)")))
         case SQLITE_TOOBIG: return .refused(.valueTooLarge)
         case SQLITE_READONLY: return .busy(FailureReason(kind, "the database is read-only: \(reason)"))
         case SQLITE_FULL: return .busy(FailureReason(kind, "the disk is full"))

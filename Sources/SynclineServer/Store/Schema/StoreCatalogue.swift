@@ -1,5 +1,6 @@
 // The tables of a database as a server knows them, and findings about them for an operator.
 
+import SynclineCore
 import SynclineGround
 import SynclineTables
 

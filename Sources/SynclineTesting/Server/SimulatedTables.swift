@@ -5,72 +5,60 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
-final class SimulatedStore: TableStore, ServerEnvironment {
-    private let state: Mutex<SimulatedState>
-    private let serverProtocol: ServerProtocol
-    private let options: SimulatedServer.Options
-    /// The definition of every table.
-    let definition: TableDefinition
-
-    init(_ serverProtocol: ServerProtocol, _ options: SimulatedServer.Options) {
-        var definition = TableDefinition("")
-        (definition.holdsDocuments, definition.softDelete) = (true, !options.deletesForGood)
-        if !options.undeletes { definition.permissions[.undelete] = .disabled }
-        (self.serverProtocol, self.options, self.definition) = (serverProtocol, options, definition)
-        state = Mutex(SimulatedState(serverProtocol, options, definition))
-    }
-
-    /// Reads or changes everything at once.
-    func change<Result: Sendable>(_ body: (inout SimulatedState) -> Result) -> Result {
-        state.withLock { body(&$0) }
-    }
-
-    // MARK: Time and ids
+/// Numbered ids, and no time: the simulated server has a clock of its own.
+final class SimulatedIDs: ServerEnvironment {
+    private let count = Atomic<UInt64>(0)
 
     func now() -> Int64 { 0 }
 
-    func chance() -> (high: UInt64, low: UInt64) {
-        change { state in
-            state.ids += 1
-            return (0, state.ids)
-        }
+    func chance() -> (high: UInt64, low: UInt64) { (0, count.add(1, ordering: .relaxed).newValue) }
+}
+
+struct SimulatedTables: SharedTables {
+    private let options: SimulatedServer.Options
+    var memory: MemoryTables
+    var tables: [String: SimulatedTable] = [:]
+    var clock: SimulatedClock
+    /// How often a table was set up, which removes rows without recording a change.
+    private var setups = 0
+
+    init(_ serverProtocol: ServerProtocol, _ options: SimulatedServer.Options, _ definition: TableDefinition) {
+        (self.options, clock) = (options, SimulatedClock(serverProtocol: serverProtocol))
+        var limits = RowLimits()
+        limits.answerBytes = .max
+        let ids: IDComparison = options.ignoresCase ? .ignoreCase : .exact
+        memory = MemoryTables([], others: definition, ids: ids, limits: limits, epoch: "simulated0")
     }
 
-    // MARK: Rows
-
-    var epoch: String { mark().epoch }
-    var findsRowsAtOnce: Bool { true }
-
-    func mark() -> ChangeMark { change { $0.memory.mark } }
-    func check() {}
-    func checkWrites() {}
-
-    func schema(_ table: String) -> ServedTable? { change { $0.memory.schema(table) } }
-
-    func row(_ table: String, id: String) -> TableRow? { change { $0.memory.row(table, id: id) } }
-
-    func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
+    mutating func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         var plan = plan
-        let (memory, rows, limit) = change { state in
-            let all = state.memory.rows(of: plan.table)
-            let rows = state.tables[plan.table]?.visible(all) ?? all
-            return (state.memory, rows, state.tables[plan.table]?.pageLimit)
-        }
-        plan.limit = min(plan.limit, limit ?? (serverProtocol == .zumo2 ? 50 : 100))
-        return try memory.list(plan, of: rows)
+        plan.limit = min(plan.limit, tables[plan.table]?.pageLimit ?? (clock.serverProtocol == .zumo2 ? 50 : 100))
+        let all = memory.rows(of: plan.table)
+        return try memory.list(plan, of: tables[plan.table]?.visible(all) ?? all)
     }
 
     /// The feed is always up to date.
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         var plan = plan
-        let (memory, limit) = change { ($0.memory, $0.tables[plan.table]?.pageLimit) }
-        plan.limit = min(plan.limit, limit ?? 1000)
+        plan.limit = min(plan.limit, tables[plan.table]?.pageLimit ?? 1000)
         return try memory.changes(plan)
     }
 
-    func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool) -> [[WriteOutcome]] {
-        let groups = groups.map { $0.map(adapted) }
-        return change { $0.write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows) }
+    mutating func write(
+        _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool, now: Int64
+    ) -> [[WriteOutcome]] {
+        let (options, groups) = (options, groups.map { $0.map(adapted) })
+        var (clock, tables) = (clock, tables)
+        defer { (self.clock, self.tables) = (clock, tables) }
+        return memory.write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows, now: now) {
+            row, before, name in
+            var table = tables[name] ?? SimulatedTable()
+            row.updatedAt = clock.next(table.precision)
+            row.version = clock.version
+            if before == nil { row.createdAt = row.updatedAt }
+            table.note(row.id, before: before, clock.writes, options)
+            tables[name] = table
+        }
     }
 
     private func adapted(_ write: TableWrite) -> TableWrite {
@@ -80,26 +68,6 @@ final class SimulatedStore: TableStore, ServerEnvironment {
         if case .update = write.kind, write.serverProtocol == .zumo2 { write.revives = false }
         return write
     }
-}
-
-struct SimulatedState: Sendable {
-    private let options: SimulatedServer.Options
-    var memory: MemoryTables
-    var tables: [String: SimulatedTable] = [:]
-    var clock: SimulatedClock
-    var ids: UInt64 = 0
-    /// How often a table was set up, which removes rows without recording a change.
-    private var setups = 0
-
-    init(_ serverProtocol: ServerProtocol, _ options: SimulatedServer.Options, _ definition: TableDefinition) {
-        self.options = options
-        clock = SimulatedClock(serverProtocol: serverProtocol)
-        var limits = RowLimits()
-        (limits.answerBytes, limits.rememberedBytes) = (.max, .max)
-        memory = MemoryTables(
-            [], others: definition, ids: options.ignoresCase ? .ignoreCase : .exact, limits: limits,
-            ChangeMark(epoch: "simulated0", change: 0, purged: 0))
-    }
 
     /// Sets up a table without rows.
     mutating func set(_ name: String, _ table: SimulatedTable) {
@@ -107,20 +75,6 @@ struct SimulatedState: Sendable {
         memory.clear(name)
         memory.mark.epoch = "simulated\(setups)"
         tables[name] = table
-    }
-
-    mutating func write(_ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool) -> [[WriteOutcome]] {
-        let options = options
-        var (clock, tables) = (clock, tables)
-        defer { (self.clock, self.tables) = (clock, tables) }
-        return memory.write(groups, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows, now: 0) { row, before, name in
-            var table = tables[name] ?? SimulatedTable()
-            row.updatedAt = clock.next(table.precision)
-            row.version = clock.version
-            if before == nil { row.createdAt = row.updatedAt }
-            table.note(row.id, before: before, clock.writes, options)
-            tables[name] = table
-        }
     }
 
     /// Stores a complete row from a test.
@@ -142,6 +96,7 @@ struct SimulatedState: Sendable {
             isDeleted: value[member: "deleted"] == .bool(true))
         table.note(row.id, before: existing, clock.writes, options)
         tables[name] = table
+        memory.mark.change += 1
         memory.put(row, in: name)
     }
 
@@ -149,6 +104,7 @@ struct SimulatedState: Sendable {
     mutating func remove(_ id: String, from name: String) {
         let existing = memory.row(name, id: id)
         tables[name, default: SimulatedTable()].note(existing?.id ?? id, before: existing, clock.writes, options)
+        memory.mark.change += 1
         memory.remove(id, from: name)
     }
 

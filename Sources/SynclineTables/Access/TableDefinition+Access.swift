@@ -3,36 +3,26 @@
 
 package import SynclineWire
 
-package enum AccessDecision: Hashable, Sendable {
-    /// The owner whose rows are visible, if the table's rows belong to users.
-    case granted(owner: String?)
-    case refused(Refusal)
-
-    package static func decide(_ operation: TableOperation, _ table: TableDefinition, _ caller: Caller?)
-        -> AccessDecision
-    {
-        let permission = table.permission(operation)
+extension TableDefinition {
+    /// The owner whose rows a caller who may perform an operation sees, if the table's rows belong to users.
+    func grant(_ operation: TableOperation, to caller: Caller?) throws(StoreFailure) -> String? {
+        let permission = permission(operation)
         if permission == .disabled {
-            return .refused(
+            throw .refused(
                 Refusal(405, "operation-disabled", "Method \(operation.rawValue) is not allowed on this table"))
         }
-        let needsLogin = permission != .anonymous || table.perUser != nil
         guard let caller else {
-            return needsLogin ? .refused(loginNeeded) : .granted(owner: nil)
+            if permission != .anonymous || perUser != nil { throw .refused(.loginNeeded) }
+            return nil
         }
-        if case .role(let name) = permission, !caller.roles.contains(name) {
-            return .refused(notPermitted)
-        }
-        return .granted(owner: table.perUser == nil ? nil : caller.subject)
+        if case .role(let name) = permission, !caller.roles.contains(name) { throw .refused(.notPermitted) }
+        return perUser == nil ? nil : caller.subject
     }
 
-    package var isGranted: Bool {
-        if case .granted = self { return true }
-        return false
+    func permits(_ operation: TableOperation, _ caller: Caller?) -> Bool {
+        // A list, because an owner may be nil.
+        (try? [grant(operation, to: caller)]) != nil
     }
-
-    package static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
-    package static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
 }
 
 /// The caller of a request.
