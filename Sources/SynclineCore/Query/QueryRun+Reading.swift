@@ -104,10 +104,8 @@ extension QueryRun {
         _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
         let filter = scan?.isExact == true ? nil : try filter
-        try keys.forEachFew { keys throws(SyncError) in
-            try reader.snapshot.forEachValue(of: keys, areKnown: scan != nil) { place, stored throws(SyncError) in
-                try stored.withBytes { value throws(SyncError) in try visit(row: keys[place], value, filter, body) }
-            }
+        try keys.forEachValue(in: reader.snapshot, areKnown: scan != nil) { key, value, _ throws(SyncError) in
+            try visit(row: key, value, filter, body)
         }
     }
 

@@ -96,7 +96,7 @@ final class QueryRun {
         let unpinned = scan.index.columns.count - scan.pins
         let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
         var known = ByteWriter(capacity: 128)
-        var few = FewEntries(rowPrefix: visitor.prefix)
+        var few = RowKeys(prefix: visitor.prefix)
         let limit = isCovering ? Int.max : plan.entriesRead.addingOrMax(reader.lookupBudget)
         var isTooMuch = false
         try forEachEntry(ranges, isBackward: order.isBackward) { key, value throws(SyncError) in
@@ -121,9 +121,9 @@ final class QueryRun {
                 }
                 return true
             }
-            known.withView { few.append(sortKeys: isAll ? $0 : nil, id: reader.rest) }
+            known.withView { few.append(id: reader.rest, sortKeys: isAll ? $0 : nil) }
             // All of these rows are needed in any case.
-            if few.isFull || few.count >= found.missing { try look(&few, filter, &found) }
+            if !few.isFew || few.count >= found.missing { try look(&few, filter, &found) }
             return true
         }
         if isTooMuch {
@@ -137,9 +137,9 @@ final class QueryRun {
 
     /// Looks up the rows of some entries, offers those that match, and removes the entries.
     private func look(
-        _ few: inout FewEntries, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
+        _ few: inout RowKeys, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
     ) throws(SyncError) {
-        try few.forEachRow(reader.snapshot) { key, value, sortKeys throws(SyncError) in
+        try few.forEachValue(in: reader.snapshot, areKnown: true) { key, value, sortKeys throws(SyncError) in
             try visit(row: key, value, filter) { row throws(SyncError) in
                 _ = try found.offer(row, sortKeys: sortKeys)
             }

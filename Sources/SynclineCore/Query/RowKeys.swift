@@ -1,15 +1,24 @@
-// Keys of rows that were found in any order. Sorted, the rows of one block are read one after another.
+// Keys of rows, whose rows are looked up a few at a time. Sorted, the rows of one block are read one after another; in the
+// order of an index, each key may have the sort keys of its row.
 
 import SynclineGround
 
 package struct RowKeys {
+    /// Where the parts of a key are in the memory: the sort keys of its row, then the key.
     private struct Item {
         /// The first bytes of the id, which decide most comparisons.
         let head: UInt64
         let start: Int
-        let length: Int
+        let keyStart: Int
+        let end: Int
+        /// Whether the sort keys of the row are known.
+        let isPlaced: Bool
 
-        func key(_ memory: Bytes) -> Bytes { Bytes(rebasing: memory[start..<start + length]) }
+        func key(_ memory: Bytes) -> Bytes { Bytes(rebasing: memory[keyStart..<end]) }
+
+        func sortKeys(_ memory: Bytes) -> Bytes? {
+            isPlaced ? Bytes(rebasing: memory[start..<keyStart]) : nil
+        }
     }
 
     private let prefix: [UInt8]
@@ -18,16 +27,9 @@ package struct RowKeys {
     private var items: [Item] = []
     private var memory = ByteWriter(capacity: 1024)
 
-    /// - Parameter prefix: What all the keys begin with.
+    /// - Parameter prefix: The beginning of all the keys.
     init(prefix: [UInt8]) {
         self.prefix = prefix
-    }
-
-    /// Adds the key of the row with an id, in the form that keys have.
-    mutating func append(id: Bytes) {
-        items.append(Item(head: id.head, start: memory.count, length: prefix.count + id.count))
-        memory.append(prefix)
-        memory.append(id)
     }
 
     /// No keys of rows of a table.
@@ -35,9 +37,27 @@ package struct RowKeys {
         self.init(prefix: RowKey.prefix(table))
     }
 
+    /// Adds the key of the row with an id, in the form that keys have.
+    /// - Parameter sortKeys: The sort keys of the row, if they are known.
+    @inline(__always)
+    mutating func append(id: Bytes, sortKeys: Bytes? = nil) {
+        let start = memory.count
+        if let sortKeys { memory.append(sortKeys) }
+        let keyStart = memory.count
+        memory.append(prefix)
+        memory.append(id)
+        items.append(
+            Item(head: id.head, start: start, keyStart: keyStart, end: memory.count, isPlaced: sortKeys != nil))
+    }
+
     /// Adds a key.
     package mutating func append(key: [UInt8]) {
         key.withBytes { append(id: Bytes(rebasing: $0[prefix.count...])) }
+    }
+
+    mutating func removeAll() {
+        items.removeAll(keepingCapacity: true)
+        memory.removeAll()
     }
 
     /// Sorts the keys, and keeps each only once.
@@ -56,23 +76,30 @@ package struct RowKeys {
     }
 
     var count: Int { items.count }
+    var isFew: Bool { items.count < RowKeys.few }
 
     /// A key, valid while the list is kept as it is.
     subscript(_ place: Int) -> Bytes { items[place].key(memory.inPlace) }
 
-    /// Calls `body` with a few keys after another, in order.
-    func forEachFew(_ body: ([Bytes]) throws(SyncError) -> Void) throws(SyncError) {
+    /// Calls `body` with each row that there is, in order: its key and its value, and its sort keys if they are known.
+    /// - Parameter areKnown: Whether the keys are known to have values, as those of an index are.
+    @inline(__always)
+    func forEachValue(
+        in snapshot: StateSnapshot, areKnown: Bool,
+        _ body: (_ key: Bytes, _ value: Bytes, _ sortKeys: Bytes?) throws(SyncError) -> Void
+    ) throws(SyncError) {
         try memory.withView { memory throws(SyncError) in
-            var few: [Bytes] = []
-            few.reserveCapacity(min(items.count, RowKeys.few))
-            for item in items {
-                few.append(item.key(memory))
-                if few.count == RowKeys.few {
-                    try body(few)
-                    few.removeAll(keepingCapacity: true)
+            var keys: [Bytes] = []
+            keys.reserveCapacity(min(items.count, RowKeys.few))
+            for start in stride(from: 0, to: items.count, by: RowKeys.few) {
+                keys.removeAll(keepingCapacity: true)
+                for item in items[start..<min(start + RowKeys.few, items.count)] { keys.append(item.key(memory)) }
+                try snapshot.forEachValue(of: keys, areKnown: areKnown) { place, stored throws(SyncError) in
+                    try stored.withBytes { value throws(SyncError) in
+                        try body(keys[place], value, items[start + place].sortKeys(memory))
+                    }
                 }
             }
-            if !few.isEmpty { try body(few) }
         }
     }
 }

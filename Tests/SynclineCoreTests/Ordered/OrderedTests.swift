@@ -149,10 +149,8 @@ private struct Play {
         keys.sort()
         var found: [[[UInt8]]] = []
         let areKnown = chance.once(in: 2)
-        try keys.forEachFew { few throws(SyncError) in
-            try snapshot.forEachValue(of: few, areKnown: areKnown) { place, value in
-                found.append([[UInt8](few[place]), value.copy])
-            }
+        try keys.forEachValue(in: snapshot, areKnown: areKnown) { key, value, _ in
+            found.append([[UInt8](key), [UInt8](value)])
         }
         let expected = wanted.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
             model[key].map { [key, $0] }
