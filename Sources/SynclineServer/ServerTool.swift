@@ -4,6 +4,7 @@
 import CMalloc
 import Dispatch
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 #if canImport(Darwin)
@@ -13,14 +14,12 @@ import SynclineWire
 #endif
 
 package enum ServerTool {
-    package static let version = "0.1.0"
-
     /// Runs the server until it is told to stop.
     package static func run(_ words: [String]) -> Int32 {
         do {
             switch try parse(words) {
             case .help: Diagnostics.write(ServerArguments.help, to: STDOUT_FILENO)
-            case .version: Diagnostics.write("syncline-server \(version)\n", to: STDOUT_FILENO)
+            case .version: Diagnostics.write("syncline-server \(synclineVersion)\n", to: STDOUT_FILENO)
             case .printConfiguration(let configuration):
                 Diagnostics.write(configuration.value.json + "\n", to: STDOUT_FILENO)
             case .dropColumn(let name, let configuration):

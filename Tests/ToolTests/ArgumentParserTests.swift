@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `after two dashes everything is an operand`() throws {
-        #expect(try arguments("bench", "log", "--", "--json").operands == ["--json"])
+        #expect(try arguments("bench", "history", "--", "--json").operands == ["--json"])
     }
 
     @Test func `a negative number and a statement with a comment are values`() throws {

@@ -105,7 +105,7 @@ import Testing
             ["verify", "--json", "--jsonl"], ["raw", "cat", "--exact", "--json"],
             ["raw", "cat", "-f", "--from", "@1..2"],
             ["repair", "--dry-run", "--salvage", "x"], ["inspect", "frames", "41"], ["raw", "append", "--batch", "x"],
-            ["help", "verfy"], ["bench", "log", "--writers", "0"],
+            ["help", "verfy"], ["bench", "sync", "--rows", "0"],
         ]
         for words in wrong { #expect(await Call.tool(words: words, on: try TestLog()).exit == .usage, "\(words)") }
     }
@@ -119,26 +119,5 @@ import Testing
         #expect(call.exit == .failed && call.output.contains(#""code":"collected""#))
         #expect(await Call.tool("raw", "cat", on: log).output == "fourth\nfifth\nsixth\n")
         #expect(await Call.tool("raw", "cat", "--from", "s2", on: log).exit == .failed)
-    }
-}
-
-@Suite struct BenchTests {
-    @Test func `one durable writer syncs once a commit`() async throws {
-        let folder = try TemporaryFolder()
-        let call = await Call.tool("bench", "log", "--records", "50", "--json", directory: folder.path)
-        #expect(call.exit == .done)
-        let append = try call.object()["append"] as? [String: Any]
-        #expect(append?["commits"] as? Int == 50 && append?["syncs"] as? Int == 50)
-        #expect(try folder.contents == [])
-    }
-
-    @Test func `writers together append everything`() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/made"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let call = await Call.tool("bench", "log", "--records", "103", "--batch", "4", "--writers", "5", path)
-        #expect(call.exit == .done && call.output.contains("103 records of 200 bytes, 4 per commit, 5 writers"))
-        #expect(await Call.tool("raw", "cat", "-s", path).output.split(separator: "\n").count == 103)
-        #expect(await Call.tool("bench", "log", path).exit == .failed, "it is not empty any more")
     }
 }

@@ -2,6 +2,7 @@
 
 public import SegmentLog
 public import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 /// Options for opening a store.
@@ -100,7 +101,7 @@ extension SyncConfiguration {
     func initialRecords(in storage: any LogStorage) -> RecordBatch {
         let settings = initialSettings
         var opening = Opening(
-            device: "", engineVersion: engineVersion, projectorVersion: Projector.version,
+            device: "", engineVersion: synclineVersion, projectorVersion: Projector.version,
             schemaVersion: schema?.version ?? 0, place: StorePlace.mark(storage))
         if case .configured(_, .string(let device)?)? = settings.first { opening.device = device }
         var batch = RecordBatch()

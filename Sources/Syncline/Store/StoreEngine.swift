@@ -3,6 +3,7 @@
 
 import SegmentLog
 package import SynclineCore
+import SynclineGround
 
 package final class StoreEngine {
     /// Where events go.
@@ -133,7 +134,7 @@ package final class StoreEngine {
             device = environment.newID()
         }
         let opening = Opening(
-            device: device, engineVersion: engineVersion, projectorVersion: Projector.version,
+            device: device, engineVersion: synclineVersion, projectorVersion: Projector.version,
             schemaVersion: schemaVersion, place: place)
         let event = Event(time: environment.milliseconds(), .opened(opening))
         if (try? projector.apply(event, number: nextNumber)) != nil { staged.append(event.bytes) }
@@ -316,9 +317,6 @@ extension StoreEngine {
     /// What to do where the store is gone.
     static let hint = "Close this one, then open the store again."
 }
-
-/// The version of this library.
-package let engineVersion = "0.1.0"
 
 /// What becomes visible to readers after a commit.
 struct StoreCommit {

@@ -12,6 +12,23 @@ import SynclineWire
     import Glibc
 #endif
 
+/// An amount of work and the time it took.
+struct Figure: Sendable {
+    var seconds = 0.0
+    var records = 0
+    /// The number of allocations, if they are counted.
+    var allocations: UInt64?
+
+    init() {}
+
+    init(_ duration: Duration, records: Int) {
+        seconds = max(1e-9, duration / .seconds(1))
+        self.records = records
+    }
+
+    var perSecond: Double { seconds > 0 ? Double(records) / seconds : 0 }
+}
+
 struct SyncFigures: Sendable {
     var pull = Figure()
     var push = Figure()
@@ -38,7 +55,7 @@ struct SyncWorkload: Sendable {
         let counted = Allocations.count
         let begin = SystemSource.instant()
         let report = try await database.pull(SyncWorkload.table, settings)
-        figures.pull = Figure(begin.duration(to: SystemSource.instant()), records: rows, bytes: 0)
+        figures.pull = Figure(begin.duration(to: SystemSource.instant()), records: rows)
         figures.pull.allocations = Allocations.since(counted)
         figures.peak = max(0, PeakMemory.current - before)
         if let reason = report.reason { throw reason }
@@ -63,24 +80,22 @@ struct SyncWorkload: Sendable {
         }
     }
 
-    /// The plan of a push, and the bytes of each of its requests.
+    /// Makes the plan of a push, and the bytes of each of its requests.
     private func requests(_ database: SyncDatabase) throws -> Figure {
         let codec = WireCodec(.zumo2)
         let counted = Allocations.count
         let begin = SystemSource.instant()
         let reader = try database.reader
         let plan = try PushPlan(reader).operations
-        var bytes = 0
         for operation in plan {
             guard let entry = try reader.entry(key: operation.rowKey), let pending = entry.pending else { continue }
             let frozen = FrozenOperation(
                 kind: operation.kind, status: .inFlight, maybeSent: true, position: operation.position,
                 through: pending.last, operationID: "operation", columns: pending.overlay, ancestor: entry.base)
             let (table, id) = operation.address
-            let request = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2, TableTypes())))
-            bytes += request.body?.count ?? 0
+            _ = try codec.request(.write(WriteRequest(frozen, table: table, id: id, .zumo2, TableTypes())))
         }
-        var figure = Figure(begin.duration(to: SystemSource.instant()), records: plan.count, bytes: bytes)
+        var figure = Figure(begin.duration(to: SystemSource.instant()), records: plan.count)
         figure.allocations = Allocations.since(counted)
         return figure
     }

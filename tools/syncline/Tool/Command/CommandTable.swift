@@ -23,13 +23,10 @@ package struct CommandTable: Sendable {
         commands = sections.flatMap(\.commands)
     }
 
-    /// The version of the tool.
-    package static let version = "0.1.0"
-
     /// The meaning of words that begin commands but are not commands themselves.
     package static let groups: [String: String] = [
         "raw": "append and print records as bytes, without tables",
-        "bench": "measure the speed of the log and of sync",
+        "bench": "measure the speed of sync, and make a long history",
         "branch": "change a draft of the store, and land it as one transaction",
     ]
 

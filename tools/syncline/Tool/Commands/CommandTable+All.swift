@@ -47,7 +47,7 @@ extension CommandTable {
         Section(
             "test and measure",
             [
-                ScenarioCommand.command, BenchLogCommand.command, BenchSyncCommand.command,
+                ScenarioCommand.command, BenchSyncCommand.command,
                 BenchHistoryCommand.command, RawAppendCommand.command, RawCatCommand.command,
             ]),
         Section(

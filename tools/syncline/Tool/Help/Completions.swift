@@ -35,7 +35,6 @@ struct BashCompletion {
         }
         lines += [
             "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))",
-            "    if [[ $path == \"bench log\" && $current != -* ]]; then COMPREPLY+=($(compgen -d -- \"$current\")); fi",
             "}", "complete -F _syncline syncline",
         ]
         return lines.map { $0 + "\n" }.joined()

@@ -2,6 +2,7 @@
 
 import SegmentLog
 import SynclineCore
+import SynclineGround
 
 enum HelpCommand {
     static let command = Command(
@@ -83,8 +84,8 @@ enum VersionCommand {
 
     static func show(_ context: Context) throws -> ExitCode {
         let format = "\(Format.major).\(Format.minor)"
-        try context.output.value(["version": .string(CommandTable.version), "logFormat": .string(format)])
-        try context.output.line("syncline \(CommandTable.version) (log format \(format))")
+        try context.output.value(["version": .string(synclineVersion), "logFormat": .string(format)])
+        try context.output.line("syncline \(synclineVersion) (log format \(format))")
         return .done
     }
 }

@@ -9,7 +9,7 @@ struct ManPage {
 
     var lines: [String] {
         var lines = [
-            ".TH SYNCLINE 1 \"\" \"syncline \(CommandTable.version)\" \"User Commands\"",
+            ".TH SYNCLINE 1 \"\" \"syncline \(synclineVersion)\" \"User Commands\"",
             // Ragged lines without hyphens, because shapes of JSON do not stretch well.
             ".nh", ".ad l",
             ".SH NAME", "syncline \\- inspect, verify and use a Syncline store",

@@ -3,6 +3,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 import SynclineWire
 
 enum ReportCommand {
@@ -79,7 +80,7 @@ enum ReportCommand {
     private static func head(_ source: ReportSource, _ isMasked: Bool, _ context: Context) -> Value {
         let names = ["report", "tool", "engine", "projector", "created", "masked", "through", "lost"]
         let values: [Value] = [
-            .integer(Report.version), .string(CommandTable.version), .string(engineVersion),
+            .integer(Report.version), .string(synclineVersion), .string(synclineVersion),
             .integer(Int64(Projector.version)), .string(context.clock.now().text), .bool(isMasked),
             .integer(Int64(source.last)), .array((source.rescue?.lost ?? []).map { .string($0.description) }),
         ]

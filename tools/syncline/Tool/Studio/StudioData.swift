@@ -39,7 +39,7 @@ final class StudioData: Sendable {
             "firstTime": times.map { .number($0.first) } ?? .null,
             "lastTime": times.map { .number($0.last) } ?? .null,
             "segments": .number(catalog.segments.count), "writable": .boolean(mayWrite),
-            "version": .string(CommandTable.version), "tables": .array(events.tables.map(JSONValue.string)),
+            "version": .string(synclineVersion), "tables": .array(events.tables.map(JSONValue.string)),
             "kinds": .array(EventKind.causes.map(JSONValue.string)),
             "outcomes": .array(StudioIndex.outcomes.dropFirst().map(JSONValue.string)),
             "damage": .array(damage.map { $0.json.adding(["advice": .string($0.remedy.advice)]) }),
