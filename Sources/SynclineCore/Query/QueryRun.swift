@@ -161,7 +161,7 @@ final class QueryRun {
     // MARK: Counting
 
     func count() throws(SyncError) -> Int {
-        if let exact = try scans(covering: []).first(where: { $0.choice.isNarrowed && $0.isExact }) {
+        if let exact = try scan(covering: [], where: { $0.choice.isNarrowed && $0.isExact }) {
             plan.access = .index(columns: exact.index.columns, isOrdered: false, isCovering: true)
             for range in exact.ranges {
                 plan.entriesRead += try reader.snapshot.count(from: range.start, before: range.end)
@@ -182,7 +182,7 @@ final class QueryRun {
             plan.access = .ids
             return try forEach(ids, body)
         }
-        if let scan = try scans(covering: columns).first {
+        if let scan = try scan(covering: columns, where: \.choice.isOfUse) {
             plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: scan.choice.isCovering)
             if try forEachMatch(scan, scan.choice.isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
@@ -258,18 +258,21 @@ final class QueryRun {
         return uses
     }
 
-    /// The indexes that are cheaper than reading the table for all matches, the cheapest first.
+    /// The cheapest index for all matches; nil if the table is read.
     /// - Parameter columns: The columns that are read besides those of the filter.
-    private func scans(covering columns: [String]) throws(SyncError) -> [IndexScan] {
-        var scans: [IndexScan] = []
+    private func scan(
+        covering columns: [String], where suits: (IndexScan) -> Bool
+    ) throws(SyncError) -> IndexScan? {
+        var best: IndexScan?
         for index in try indexes() {
             guard conditions.contain(index.columns[0]) || !index.including.isEmpty else { continue }
             let scan = IndexScan(index, query.table, conditions)
             scan.choice.isCovering = covers(index, columns)
-            if scan.choice.isOfUse { scans.append(scan) }
+            guard suits(scan), best.map({ scan.choice.price(sorts: false) < $0.choice.price(sorts: false) }) ?? true
+            else { continue }
+            best = scan
         }
-        if scans.count > 1 { scans.sort { $0.choice.price(sorts: false) < $1.choice.price(sorts: false) } }
-        return scans
+        return best
     }
 
     /// An id is not a column of a row, so an index on one says nothing.
