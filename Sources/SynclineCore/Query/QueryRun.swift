@@ -50,9 +50,9 @@ final class QueryRun {
 
     /// The rows found by the cheapest index; nil if reading the table is cheaper.
     private func indexedRows() throws(SyncError) -> QueryResult? {
-        if !isWindow, let scan = try onlyScan() { return try rows(scan) }
+        guard isWindow else { return try cheapestScan().flatMap { scan throws(SyncError) in try rows(scan) } }
         // One that is given up costs as much as it may, so a third one is not tried.
-        for (scan, order) in try uses().prefix(isWindow ? 2 : 1) {
+        for (scan, order) in try uses().prefix(2) {
             if let order {
                 if let result = try walk(scan, order) { return result }
             } else if let result = try rows(scan) {
@@ -205,57 +205,68 @@ final class QueryRun {
         }
     }
 
-    private typealias Use = (scan: IndexScan, order: IndexOrder?)
-
     /// Returns whether an index can be of use for the rows.
     private func isCandidate(_ index: TableIndex) -> Bool {
         conditions.contain(index.columns[0]) || !index.including.isEmpty
             || query.order.first?.column.hasSameBytes(as: index.columns[0]) == true
     }
 
-    /// The use of the only index of use, which conditions narrow: then there is no choice.
-    private func onlyScan() throws(SyncError) -> IndexScan? {
-        var only: TableIndex?
-        for index in try indexes() where isCandidate(index) {
-            if only != nil { return nil }
-            only = index
-        }
-        guard let only else { return nil }
-        let scan = IndexScan(only, query.table, conditions)
-        guard scan.choice.isNarrowed else { return nil }
-        scan.choice.isCovering = covers(scan)
-        return scan
-    }
-
-    /// The indexes that are cheaper than reading the table and sorting its rows, the cheapest first.
-    private func uses() throws(SyncError) -> [Use] {
-        let key = query.order.first?.column
-        var uses: [Use] = []
+    /// The cheapest index for all rows; nil if reading the table is cheaper.
+    private func cheapestScan() throws(SyncError) -> IndexScan? {
+        var best: IndexScan?
+        var bestPrice: Double?
         for index in try indexes() where isCandidate(index) {
             let scan = IndexScan(index, query.table, conditions)
             scan.choice.isCovering = covers(scan)
-            scan.choice.isFiltered = conditions.containEquality(outside: index.columns.prefix(scan.choice.equal))
-            let order = try IndexOrder(query, scan) { () throws(SyncError) in
-                reader.spellsIDs ? false : try idForms.count < 2
+            guard let other = best else {
+                best = scan
+                continue
             }
-            // The first keys of an order are of use only until there are enough rows.
-            if let order, isWindow || order.isWhole {
-                scan.choice.setOrder(
-                    isBackward: order.isBackward, hasLimit: isWindow, hasOthers: scan.hasOthers)
-            }
-            if scan.choice.isOfUse { uses.append((scan, scan.choice.readsFirst ? order : nil)) }
+            let otherPrice = if let bestPrice { bestPrice } else { try price(other).price }
+            let price = try price(scan).price
+            (best, bestPrice) = price < otherPrice ? (scan, price) : (other, otherPrice)
         }
-        let limit = IndexChoice.tablePrice(sorts: key != nil, isFiltered: conditions.containEquality())
-        uses.removeAll { $0.scan.choice.price(sorts: true) >= limit }
+        guard let best else { return nil }
+        // A part of an index is always cheaper than the table.
+        if best.choice.isNarrowed { return best }
+        let price = if let bestPrice { bestPrice } else { try price(best).price }
+        return best.choice.isOfUse && price < tablePrice ? best : nil
+    }
+
+    /// The indexes that are cheaper than reading the table for the first rows, the cheapest first, each with the order of
+    /// its entries if that is of use.
+    private func uses() throws(SyncError) -> [(scan: IndexScan, order: IndexOrder?)] {
+        var uses: [(scan: IndexScan, order: IndexOrder?, price: Double)] = []
+        for index in try indexes() where isCandidate(index) {
+            let scan = IndexScan(index, query.table, conditions)
+            scan.choice.isCovering = covers(scan)
+            let (price, order) = try price(scan)
+            if scan.choice.isOfUse, price < tablePrice {
+                uses.append((scan, scan.choice.readsFirst ? order : nil, price))
+            }
+        }
         // Of two that cost the same, the one that decides more of the order.
         if uses.count > 1 {
-            uses.sort { one, other in
-                let (price, otherPrice) = (one.scan.choice.price(sorts: true), other.scan.choice.price(sorts: true))
-                if price != otherPrice { return price < otherPrice }
-                return one.order?.matched ?? 0 > other.order?.matched ?? 0
-            }
+            uses.sort { ($0.price, -($0.order?.matched ?? 0)) < ($1.price, -($1.order?.matched ?? 0)) }
         }
-        return uses
+        return uses.map { ($0.scan, $0.order) }
+    }
+
+    /// The price of a use of an index, which then has the order of the query if its entries do.
+    private func price(_ scan: IndexScan) throws(SyncError) -> (price: Double, order: IndexOrder?) {
+        scan.choice.isFiltered = conditions.containEquality(outside: scan.index.columns.prefix(scan.choice.equal))
+        let order = try IndexOrder(query, scan) { () throws(SyncError) in
+            reader.spellsIDs ? false : try idForms.count < 2
+        }
+        // The first keys of an order are of use only until there are enough rows.
+        if let order, isWindow || order.isWhole {
+            scan.choice.setOrder(isBackward: order.isBackward, hasLimit: isWindow, hasOthers: scan.hasOthers)
+        }
+        return (scan.choice.price(sorts: true), order)
+    }
+
+    private var tablePrice: Double {
+        IndexChoice.tablePrice(sorts: !query.order.isEmpty, isFiltered: conditions.containEquality())
     }
 
     /// The cheapest index for all matches; nil if the table is read.
