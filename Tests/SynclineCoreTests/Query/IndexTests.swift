@@ -1,5 +1,6 @@
 // Indexes: how queries use them, and that they change no result.
 
+import Foundation
 import SynclineGround
 import Testing
 
@@ -124,6 +125,43 @@ import Testing
             }
             let all = (0..<200).map { "\($0)" }
             #expect(seen == (isDescending ? all.reversed() : all))
+        }
+    }
+
+    @Test(arguments: [["n"], ["upper"], ["lower"], ["n", "upper", "lower"]])
+    func `pages of a value in the order of ids are those of the table, whatever ids look like`(forms: [String]) throws {
+        func id(_ number: Int) -> String {
+            let digits = (number * 7919 % 300).formatted(.number.grouping(.never).precision(.integerLength(12...)))
+            return switch forms[number % forms.count] {
+            case "n": "\(number)"
+            case "upper": "ABCDEF00-0000-4000-8000-\(digits)"
+            default: "abcdef00-0000-4000-8000-\(digits)"
+            }
+        }
+        let (plain, indexed) = (try Projector(), try Projector())
+        try Self.declare(IndexChange(table: "t", columns: ["s"], isOn: true), in: indexed)
+        for projector in [plain, indexed] {
+            for number in 0..<300 {
+                let columns = Row([.init("s", .string("s\(number % 3)"))])
+                let change = LocalChange(kind: .insert, table: "t", id: id(number), columns: columns)
+                try projector.apply(
+                    Event(time: 0, .local(LocalTransaction([change], isGrouped: false))), number: projector.through + 1)
+            }
+        }
+        let starts: [String?] =
+            [nil, "", "5", "zz", "ABCDEF00-0000-4000-8000-000000000150", "abcdef00-0000-4000-8000-000000000150"]
+            + (0..<60).map(id)
+        for start in starts {
+            let query = RowQuery(
+                table: "t", filter: try FilterExpression(parsing: "s eq 's1'"), top: 7,
+                after: start.map { RowQuery.Place(values: [], id: $0) })
+            let (found, plan) = try Self.reader(indexed).explain(query)
+            #expect(try found == Self.reader(plain).run(query), "\(start ?? "")")
+            let isOrdered = forms.count == 1
+            #expect(plan.access == .index(columns: ["s"], isOrdered: isOrdered, isCovering: false))
+            // No more entries than rows are wanted, the one before them, and the one after them.
+            let isKnown = start.map { (0..<300).map(id).contains($0) } ?? true
+            if isOrdered, isKnown { #expect(plan.entriesRead <= 9, "\(start ?? "")") }
         }
     }
 
