@@ -14,9 +14,11 @@ struct TableAnswers: RequestAnswering {
         _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: any ServerEnvironment,
         _ gate: TokenGate? = nil, measures: @escaping @Sendable () -> [Measure] = { [] }
     ) {
-        self.gate = gate ?? TokenGate(configuration.auth)
-        (self.measures, cors) = (measures, configuration.cors)
-        service = TableService(configuration.service, store, environment)
+        let gate = gate ?? TokenGate(configuration.auth)
+        (self.gate, self.measures, cors) = (gate, measures, configuration.cors)
+        service = TableService(configuration.service, store, environment) {
+            gate.login($0.headers, now: environment.now())
+        }
     }
 
     private static let marks = [
@@ -29,12 +31,6 @@ struct TableAnswers: RequestAnswering {
 
     func cursor() -> String? { service.cursor() }
 
-    /// The health and the rules for pages depend on no caller.
-    func login(_ request: HTTPRequest) -> Login {
-        let isOpen = request.method == "OPTIONS" || [.health, .readiness].contains(service.route(of: request))
-        return isOpen ? .none : gate.login(request.headers, now: service.environment.now())
-    }
-
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
         var response = service.answer(request, &context)
         if request.method == "OPTIONS", response.status == 204 {
@@ -43,8 +39,8 @@ struct TableAnswers: RequestAnswering {
         return marked(response, request.headers)
     }
 
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? {
-        service.events(request, &context).map { marked($0, request.headers) }
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
+        marked(service.events(request, &context), request.headers)
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {

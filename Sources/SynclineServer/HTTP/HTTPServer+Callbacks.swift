@@ -168,8 +168,8 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
 
 /// A request whose connection is suspended.
 private struct SuspendedRequest: @unchecked Sendable {
-    // Unchecked: until the connection is resumed, only the resuming thread may touch the request, and any thread may
-    // resume it.
+    // Unchecked: until the connection is resumed, only the thread that answers and resumes it may touch the request, and
+    // any thread may do this.
     let request: ConnectionRequest
     let connection: OpaquePointer
 }
@@ -179,24 +179,24 @@ private func suspend(
     _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ server: HTTPServer
 ) {
     let suspended = SuspendedRequest(request: request, connection: connection)
-    let finish: @Sendable ((HTTPResponse, RequestNotes)) -> Void = { [clients = server.clients] answer in
+    let finish: @Sendable (HTTPResponse) -> Void = { [clients = server.clients] answer in
         if let limit = waiting.limit { clients.forget(limit) }
-        (suspended.request.outcome, suspended.request.context.notes) = answer
+        suspended.request.outcome = answer
         MHD_resume_connection(suspended.connection)
     }
     MHD_suspend_connection(connection)
     if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
-        let answer = waiting.answer()
+        let answer = waiting.answer(&suspended.request.context)
         if waiting.limit?.takeInterruption() == true { return .madeRoom }
         finish(answer)
         return .done
     }
     switch admission {
     case .taken: break
-    case .full: finish(waiting.refusal())
+    case .full: finish(waiting.refusal(&request.context))
     // Work that starts now might never be answered.
-    case .closed: finish((server.stopped(request), request.context.notes))
+    case .closed: finish(server.stopped(request))
     }
 }
 

@@ -11,12 +11,10 @@ import SynclineWire
 /// Answers requests, independent of the HTTP library.
 protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
-    /// The identity that the request claims.
-    func login(_ request: HTTPRequest) -> Login
     /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
-    /// Nil if the request is not for events; 200 if the caller may receive them.
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse?
+    /// The answer to a request for events; 200 if the caller may receive them.
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
     /// The current change mark; nil if it is not available now.
     func cursor() -> String?
     /// The answer with the headers that every answer to a request with these headers has.
@@ -25,14 +23,13 @@ protocol RequestAnswering: Sendable {
     var measures: @Sendable () -> [Measure] { get }
 }
 
-/// The defaults: no callers, no events, and no headers that every answer has.
+/// The defaults: no events, and no headers that every answer has.
 extension RequestAnswering {
     func place(of request: HTTPRequest) -> AnswerPlace {
         AnswerPlace.writing.contains(request.method) ? .writes : .reads
     }
 
-    func login(_ request: HTTPRequest) -> Login { .none }
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? { nil }
+    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse { answer(request, &context) }
     func cursor() -> String? { nil }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
@@ -212,15 +209,7 @@ final class HTTPServer: Sendable {
         if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {
             return .whole(measures)
         }
-        request.context = RequestContext(service.login(read), url: request.url(url))
-        if let response = service.events(read, &request.context) {
-            // Listeners may stay forever: some connections are reserved for other clients.
-            if response.status == 200, events.count >= max(1, configuration.limits.connections * 3 / 4) {
-                request.context.notes.explanation = "event streams use three quarters of limits.connections"
-                return .whole(busy(read.headers))
-            }
-            return response.status == 200 ? .events(response) : .whole(response)
-        }
+        request.context = RequestContext(url: request.url(url))
         return answer(read, request)
     }
 
@@ -230,6 +219,7 @@ final class HTTPServer: Sendable {
         let (workers, limit): (any Workers, WorkLimit?)
         switch service.place(of: read) {
         case .here: return .whole(service.answer(read, &request.context))
+        case .events: return listen(read, request)
         case .writes: (workers, limit) = (writers, nil)
         case .reads: (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
         case .health: (workers, limit) = (healthWorker, WorkLimit(seconds: configuration.limits.readSeconds))
@@ -237,19 +227,31 @@ final class HTTPServer: Sendable {
         return .later(
             WaitingAnswer(
                 workers: workers, limit: limit,
-                answer: { [service, context = request.context] in
-                    var context = context
+                answer: { [service] context in
+                    context.notes = RequestNotes()
                     let response = WorkLimit.$current.withValue(limit) { service.answer(read, &context) }
                     if limit?.stop == .unwanted { context.notes.explanation = "the client has closed its connection" }
-                    return (leaves ? Gzip.encoded(response, for: read.headers) : response, context.notes)
+                    return leaves ? Gzip.encoded(response, for: read.headers) : response
                 },
-                refusal: { [self] in
+                refusal: { [self] context in
                     let reason =
                         "\(readers.waitingCount) reads wait; limits.waitingReads is \(configuration.limits.waitingReads),"
                         + " limits.readSeconds is \(configuration.limits.readSeconds),"
                         + " and one address may use half of either"
-                    return (busy(read.headers), RequestNotes(explanation: reason))
+                    context.notes.explanation = reason
+                    return busy(read.headers)
                 }))
+    }
+
+    private func listen(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
+        let response = service.events(read, &request.context)
+        if response.status != 200 { return .whole(response) }
+        // Listeners may stay forever: some connections are reserved for other clients.
+        if events.count >= max(1, configuration.limits.connections * 3 / 4) {
+            request.context.notes.explanation = "event streams use three quarters of limits.connections"
+            return .whole(busy(read.headers))
+        }
+        return .events(response)
     }
 
     /// The answer to a request that was not started because the server stops.

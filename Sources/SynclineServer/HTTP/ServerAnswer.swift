@@ -17,7 +17,7 @@ struct WaitingAnswer: Sendable {
     let workers: any Workers
     /// Nil for work that always runs to its end.
     let limit: WorkLimit?
-    let answer: @Sendable () -> (HTTPResponse, RequestNotes)
+    let answer: @Sendable (inout RequestContext) -> HTTPResponse
     /// The answer if too many requests already wait.
-    let refusal: @Sendable () -> (HTTPResponse, RequestNotes)
+    let refusal: @Sendable (inout RequestContext) -> HTTPResponse
 }

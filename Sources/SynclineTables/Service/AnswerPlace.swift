@@ -11,6 +11,8 @@ package enum AnswerPlace: Hashable, Sendable {
     case writes
     /// By a dedicated worker, for which nothing else waits.
     case health
+    /// On the thread that serves its connection, which stays open.
+    case events
 
     /// The methods that may change data.
     package static let writing: Set = ["POST", "PATCH", "PUT", "DELETE"]

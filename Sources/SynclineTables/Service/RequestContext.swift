@@ -1,14 +1,14 @@
 // What the service is told about a request besides its content, and what it learns and does not send to the client.
 
 package struct RequestContext: Sendable {
-    /// The identity that the request claims. It is checked once: a read that is interrupted for others is answered from
-    /// the beginning, and by then its token may have expired.
-    package let login: Login
+    /// The identity that the request claims, once it was asked for. It is checked once: a read that is interrupted for
+    /// others is answered from the beginning, and by then its token may have expired.
+    var login: Login?
     /// The server's URL as seen by the client: `http://127.0.0.1:8080`.
     package let url: String
     package var notes = RequestNotes()
 
-    package init(_ login: Login = .none, url: String = "") { (self.login, self.url) = (login, url) }
+    package init(url: String = "") { self.url = url }
 
     package var user: String? { if case .caller(let caller) = login { caller.subject } else { nil } }
 }

@@ -26,12 +26,9 @@ extension TableService {
 
     // MARK: Events
 
-    package func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse? {
-        guard request.method == "GET", request.path.hasSuffix("$events"),
-            route(of: request) == .events
-        else { return nil }
+    package func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
         do throws(StoreFailure) {
-            let caller = try caller(context)
+            let caller = try caller(request, &context)
             // Any caller with read access to some table may subscribe.
             if !settings.tables.contains(where: { $0.permits(.read, caller) }) {
                 throw .refused(caller == nil ? .loginNeeded : .notPermitted)

@@ -8,17 +8,20 @@ package struct TableService: Sendable {
     package let settings: TableSettings
     package let store: any TableStore
     package let environment: any ServerEnvironment
+    private let login: @Sendable (HTTPRequest) -> Login
     /// The tables by their names in lower case.
     private let tables: [String: TableDefinition]
     /// The segments of the path of the tables.
     let root: [String]
 
     package init(
-        _ settings: TableSettings, _ store: any TableStore, _ environment: any ServerEnvironment
+        _ settings: TableSettings, _ store: any TableStore, _ environment: any ServerEnvironment,
+        login: @escaping @Sendable (HTTPRequest) -> Login = { _ in .none }
     ) {
         self.settings = settings
         self.store = store
         self.environment = environment
+        self.login = login
         root = settings.root.split(separator: "/").map(String.init)
         tables = Dictionary(settings.tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
     }
@@ -32,6 +35,7 @@ package struct TableService: Sendable {
         case .health, .readiness: return .health
         case .row: return store.findsRowsAtOnce ? .here : .reads
         case .table, .changes: return .reads
+        case .events where request.method == "GET": return .events
         case .batch, .events, .metrics, .nowhere: return .here
         }
     }
@@ -73,7 +77,7 @@ package struct TableService: Sendable {
             return try health(ofWrites: route == .readiness, &context.notes)
         }
         let protocolVersion = try read(try TableRequest.version(of: request, settings.defaultProtocol, settings.rules))
-        let caller = try caller(context)
+        let caller = try caller(request, &context)
         switch route {
         case .batch: return try batch(request, protocolVersion, caller, &context.notes)
         case .changes(let name):
@@ -127,8 +131,10 @@ package struct TableService: Sendable {
         return table
     }
 
-    func caller(_ context: RequestContext) throws(StoreFailure) -> Caller? {
-        switch context.login {
+    func caller(_ request: HTTPRequest, _ context: inout RequestContext) throws(StoreFailure) -> Caller? {
+        let login = context.login ?? login(request)
+        context.login = login
+        switch login {
         case .none: return nil
         case .caller(let caller): return caller
         case .invalid:

@@ -165,7 +165,7 @@ private final class FakeFile: Sendable {
         let desk = try ServiceDesk()
         var request = try #require(HTTPRequest("GET", target: "/tables/mine"))
         request.headers = [HTTPHeader("X-ZUMO-AUTH", token())]
-        var context = RequestContext(desk.service.login(request), url: "http://server")
+        var context = RequestContext(url: "http://server")
         #expect(desk.service.answer(request, &context).status == 200)
         // Years later it has expired.
         desk.environment.set(now: 4_000_000_000_000)

@@ -110,7 +110,7 @@ struct ServiceDesk {
 extension TableAnswers {
     /// Answers a request to the server at a URL.
     func answer(_ request: HTTPRequest, url: String) -> HTTPResponse {
-        var context = RequestContext(login(request), url: url)
+        var context = RequestContext(url: url)
         return answer(request, &context)
     }
 }
