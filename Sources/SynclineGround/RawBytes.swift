@@ -29,7 +29,20 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether one of the bytes is zero.
-    @inlinable public var hasZero: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
+    @inlinable public var hasZero: Bool {
+        var index = 0
+        while index + 8 <= count {
+            let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // The high bit of a byte, and of those above it, is set if the byte is zero.
+            if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
+            index += 8
+        }
+        while index < count {
+            if self[index] == 0 { return true }
+            index += 1
+        }
+        return false
+    }
 
     @inlinable public var isAllZero: Bool {
         var index = 0

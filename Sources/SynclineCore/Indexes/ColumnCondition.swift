@@ -145,8 +145,8 @@ struct ColumnCondition {
 extension IndexPlace {
     /// The first bytes of the places of its kind, and the first bytes after them.
     fileprivate var kind: (first: [UInt8], after: [UInt8]) {
-        let tags = Array(bytes.prefix(bytes[0] == SortTag.unfit ? 2 : 1))
-        return (tags, tags.dropLast() + [tags[tags.count - 1] + 1])
+        if bytes[0] == SortTag.unfit { return ([SortTag.unfit, bytes[1]], [SortTag.unfit, bytes[1] + 1]) }
+        return ([bytes[0]], [bytes[0] + 1])
     }
 }
 

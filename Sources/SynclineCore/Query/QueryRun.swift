@@ -286,9 +286,8 @@ final class QueryRun {
         return best
     }
 
-    /// An id is not a column of a row, so an index on one says nothing.
     private func indexes() throws(SyncError) -> LazyFilterSequence<[TableIndex]> {
-        try reader.indexes(of: query.table).lazy.filter { !$0.keeps("id") }
+        try reader.indexes(of: query.table).lazy.filter { !$0.keepsID }
     }
 
     /// The keys of the rows whose ids the filter names, sorted; nil if it names none.

@@ -2,8 +2,8 @@
 
 import SynclineGround
 
-/// An index of a table, as the state keeps it.
-package struct TableIndex: Hashable, Sendable {
+/// An index of a table, as the state keeps it. Each query looks at all of a table, so copies are cheap.
+package final class TableIndex: Hashable, Sendable {
     /// The columns it is sorted by, in this order.
     package let columns: [String]
     /// Columns whose values it keeps beside the sorted ones.
@@ -12,12 +12,25 @@ package struct TableIndex: Hashable, Sendable {
     let number: UInt8
     /// The types of the columns that it is sorted by. They decide its keys.
     package let types: [ColumnType]
+    /// Whether it keeps the column `id`. An id is not a column of a row, so such an index says nothing about it.
+    let keepsID: Bool
 
     init(columns: [String], including: [String] = [], number: UInt8, types: TableTypes = TableTypes()) {
         self.columns = columns
         self.including = including
         self.number = number
         self.types = columns.map { types[$0] }
+        keepsID = (columns + including).containsExactly("id")
+    }
+
+    package static func == (one: TableIndex, other: TableIndex) -> Bool {
+        one.number == other.number && one.columns == other.columns && one.including == other.including
+            && one.types == other.types
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(columns)
+        hasher.combine(number)
     }
 
     /// Whether an entry has a mark that says what its key leaves open about the values. An index that includes columns
@@ -108,7 +121,7 @@ extension TableIndex {
     /// What the state keeps of it: its columns, and those that are included.
     var value: Value { .array([columns, including].map { .array($0.map { .string($0) }) }) }
 
-    init?(_ number: UInt8, _ value: Value) {
+    convenience init?(_ number: UInt8, _ value: Value) {
         guard case .array(let lists) = value, lists.count == 2, let columns = TableIndex.names(lists[0]),
             let including = TableIndex.names(lists[1]), !columns.isEmpty
         else { return nil }
