@@ -351,16 +351,16 @@ private struct Note: SyncModel {
 
     private static var sequenceSteps: [Step] {
         [
-            Step("QueryResults") { database in
+            Step("LiveResults") { database in
                 for try await notes in try database.table(Note.self).order(by: \.number).observe() {
                     #expect(notes.count == 500)
                     break
                 }
             },
-            Step("QueryOutcomes") { database in
+            Step("LiveResults.outcomes") { database in
                 for await _ in try database.table(Note.self).query.observe().outcomes { break }
             },
-            Step("QueryDifferences") { database in
+            Step("LiveResults.differences") { database in
                 for try await _ in database.table("note").observe(RowQuery(table: "note")).differences { break }
             },
             Step("RelatedQuery.observe()") { database in
@@ -374,7 +374,7 @@ private struct Note: SyncModel {
                 while !live.isLoaded { await Task.yield() }
                 #expect(live.models.count == 500)
             },
-            Step("ConflictResults") { database in
+            Step("SyncTable.observeConflicts()") { database in
                 for try await conflicts in try database.table(Note.self).observeConflicts() {
                     #expect(conflicts.count == 1)
                     break

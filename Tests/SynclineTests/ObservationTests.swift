@@ -2,12 +2,12 @@
 
 import Dispatch
 import SegmentLog
-import SynclineCore
 import SynclineGround
 import SynclineTesting
 import Testing
 
 @testable import Syncline
+@testable import SynclineCore
 
 @Suite(.timeLimit(.minutes(10))) struct ObservationTests {
     @Test(arguments: [Durability.durable, .buffered])
@@ -35,69 +35,73 @@ import Testing
 
     /// Blocks the queue that passes changes on until it is told to continue.
     private final class Blocker: LiveFollower {
-        let tables = [Array("t".utf8)]
+        let tables: [[UInt8]]? = [Array("t".utf8)]
         private let isReached = DispatchSemaphore(value: 0)
         private let isToContinue = DispatchSemaphore(value: 0)
 
         func waitUntilReached() { isReached.wait() }
         func proceed() { isToContinue.signal() }
 
-        func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64) {
+        func update(_ update: LiveUpdate) -> Bool {
             isReached.signal()
             isToContinue.wait()
+            return true
         }
-
-        func fail(_ error: SyncError) {}
-        func finish() {}
     }
 
     @Test func `a query that begins while changes of an ended one are passed on misses no commit`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let (table, lists) = (database.table("t"), database.writer.observers.lists)
+        let (table, observers) = (database.table("t"), database.writer.observers)
         let blocker = Blocker()
-        let number = lists.add(blocker, current: try database.reader)
-        try await table.insert(.item("1", ["a": .integer(1)]))
-        blocker.waitUntilReached()
-        lists.remove(number)
+        do {
+            let reader = try database.reader
+            let signals = observers.signals(for: blocker) { reader }
+            try await table.insert(.item("1", ["a": .integer(1)]))
+            blocker.waitUntilReached()
+            withExtendedLifetime(signals) {}
+        }
+        #expect(!observers.followsRows)
         try await table.insert(.item("2", ["a": .integer(2)]))
         var results = table.observe(RowQuery(table: "t")).makeAsyncIterator()
         blocker.proceed()
-        lists.wait()
+        observers.wait()
         #expect(try await results.next()?.rows.map(\.id) == ["1", "2"])
         try await database.close()
     }
 
     /// Notes how many tables' changes come in each call.
     private final class Recorder: LiveFollower {
-        let tables = ["t", "u"].map { Array($0.utf8) }
+        let tables: [[UInt8]]?
         private let noted = Mutex<[Int?]>([])
+
+        init(_ tables: [String]?) { self.tables = tables?.map { Array($0.utf8) } }
 
         var calls: [Int?] { noted.withLock { $0 } }
 
-        func update(_ changes: [TableChanges]?, to reader: StateReader, from version: UInt64) {
-            noted.withLock { $0.append(changes?.count) }
+        func update(_ update: LiveUpdate) -> Bool {
+            noted.withLock { $0.append(update.changes?.count) }
+            return true
         }
-
-        func fail(_ error: SyncError) {}
-        func finish() {}
     }
 
     @Test func `a live query of two tables is told of a commit once, so it never mixes two commits`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let (recorder, lists) = (Recorder(), database.writer.observers.lists)
-        let number = lists.add(recorder, current: try database.reader)
+        let (recorder, everything, observers) = (Recorder(["t", "u"]), Recorder(nil), database.writer.observers)
+        let reader = try database.reader
+        let signals = [recorder, everything].map { observers.signals(for: $0) { reader } }
         for tables in [["t", "u", "v"], ["u"], ["v"]] {
             try await database.transaction { transaction in
                 for table in tables { try transaction.insert(table, .item("\(tables.count)", [:])) }
             }
-            lists.wait()
+            observers.wait()
         }
         #expect(recorder.calls == [2, 1])
-        lists.remove(number)
+        #expect(everything.calls == [3, 1, 1])
+        withExtendedLifetime(signals) {}
         try await database.close()
     }
 
-    private static func collect(_ results: QueryResults<QueryResult>, until last: Int) async throws -> [Int] {
+    private static func collect(_ results: LiveResults<QueryResult, SyncError>, until last: Int) async throws -> [Int] {
         var counts: [Int] = []
         for try await result in results {
             counts.append(result.rows.count)
@@ -124,22 +128,50 @@ import Testing
         #expect(try await results.next() == nil)
     }
 
-    @Test func `a result that equals the one before is dropped, and so is an error`() async throws {
-        let (signals, source) = AsyncStream.makeStream(of: Void.self)
-        let failure = SyncError(.invalidItem, "odd")
-        let states = Mutex([0, 0, 1, 3, 4, 4, 0])
-        var answers = Answers<Int, Int>(signals) { () throws(SyncError) in
-            let state = states.withLock { $0.removeFirst() }
-            if state % 2 == 1 { throw failure }
-            return state
-        } _: {
-            $0
+    /// The number of the row `1`, or an error if it is odd. Tells its observer of every change.
+    private struct Number: LiveContent {
+        let tables: [String]? = ["t"]
+        private(set) var result: Int64 = 0
+
+        mutating func load(_ reader: StateReader) throws(SyncError) {
+            guard case .integer(let number)? = try reader.row("t", "1")?.columns["a"] else { return }
+            if number % 2 == 1 { throw SyncError(.invalidItem, "odd") }
+            result = number
         }
-        for _ in 0..<7 { source.yield() }
-        source.finish()
-        var seen: [Result<Int, SyncError>] = []
-        while let answer = await answers.next(isolation: nil) { seen.append(answer) }
-        #expect(seen == [.success(0), .failure(failure), .success(4), .success(0)])
+
+        mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
+            try load(changes.after)
+            return true
+        }
+    }
+
+    @Test func `a result that equals the one before is dropped, and so is an error`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let results = database.writer.observe { Number() }.begin()
+        var seen: [Result<Int64, SyncError>?] = []
+        for number in [0, 0, 1, 3, 4, 4, 0] {
+            let columns: [String: Value] = ["a": .integer(Int64(number)), "b": .string(SyncID.make())]
+            try await database.table("t").update(.item("1", columns))
+            database.writer.observers.wait()
+            seen.append(results.take())
+        }
+        let failure = Result<Int64, SyncError>.failure(SyncError(.invalidItem, "odd"))
+        #expect(seen == [.success(0), nil, failure, nil, .success(4), nil, .success(0)])
+        try await database.close()
+        #expect(results.take() == nil)
+    }
+
+    @Test func `each loop over a sequence begins with the current result`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let results = database.table("t").observe(RowQuery(table: "t"))
+        for count in 0..<3 {
+            for try await result in results {
+                #expect(result.rows.count == count)
+                break
+            }
+            try await database.table("t").insert(.item("\(count)", [:]))
+        }
+        #expect(!database.writer.observers.followsRows)
     }
 
     /// What a reader sees of a live query if it is always ready for the next result.
@@ -149,7 +181,7 @@ import Testing
         var seen: [Value?] { values.withLock { $0 } }
 
         func follow<Element: Sendable>(
-            _ results: QueryResults<Element>, _ value: @escaping @Sendable (Element) -> Value?
+            _ results: LiveResults<Element, SyncError>, _ value: @escaping @Sendable (Element) -> Value?
         ) -> Task<Void, any Error> {
             Task { for try await result in results { values.withLock { $0.append(value(result)) } } }
         }
@@ -157,7 +189,7 @@ import Testing
 
     @Test func `a commit after which a row is as it was delivers nothing`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let (table, lists) = (database.table("t"), database.writer.observers.lists)
+        let (table, observers) = (database.table("t"), database.writer.observers)
         try await table.insert(.item("1", ["a": .integer(0)]))
         let (rows, sums) = (Reader(), Reader())
         let tasks = [
@@ -171,7 +203,7 @@ import Testing
                     try transaction.update("t", .item("1", ["a": .integer(Int64(value))]))
                 }
             }
-            lists.wait()
+            observers.wait()
             for _ in 0..<20 { await Task.yield() }
         }
         try await table.update(.item("1", ["a": .integer(30)]))

@@ -275,7 +275,7 @@ extension Chance {
             let before = try database.reader
             try await database.table("t").update(.item(id, [column: spelled.value]))
             let after = try database.reader
-            let changes = try TableChanges(of: "t", [RowKey.bytes("t", id, .exact)], from: before, to: after)
+            let changes = TableChanges(of: "t", [RowKey.bytes("t", id, .exact)], from: before, to: after)
             _ = try live.update(changes)
             let again = try after.run(query).rows.map(\.id)
             try #require(live.result.rows.map(\.id) == again)

@@ -14,7 +14,7 @@ struct TodoList: Sendable {
     }
 
     /// The list, now and after every change, local or pulled.
-    func everyChange() throws -> QueryResults<[TodoItem]> {
+    func everyChange() throws -> LiveResults<[TodoItem], SyncError> {
         try items.order(by: \.complete).order(by: \.text).observe()
     }
 

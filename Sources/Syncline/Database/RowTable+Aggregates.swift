@@ -20,7 +20,7 @@ extension RowTable {
 
     /// Observes computed values: yields them now, and the newest ones after commits that change them. Only the rows
     /// that a commit changed are read, unless the only row with the smallest or largest value leaves.
-    public func observe(_ aggregate: RowAggregate) -> QueryResults<[RowGroup]> {
-        observe(LiveAggregate(aggregate)) { $0 }
+    public func observe(_ aggregate: RowAggregate) -> LiveResults<[RowGroup], SyncError> {
+        observe { LiveAggregate(aggregate) }
     }
 }

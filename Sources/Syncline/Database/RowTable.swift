@@ -56,7 +56,6 @@ public struct RowTable: Sendable {
             _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
                 try writer.change(.delete, name, id)
             }
-            engine.touch(name)
         }
     }
 
@@ -72,7 +71,6 @@ public struct RowTable: Sendable {
             _ = try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
                 try writer.change(.insert, name, id, columns)
             }
-            engine.touch(name)
         }
     }
 
@@ -83,7 +81,6 @@ public struct RowTable: Sendable {
                 (writer: inout LocalTransactionWriter) throws(SyncError) in
                 try writer.change(kind, name, item: item, engine.environment.newID)
             }
-            engine.touch(name)
             return row
         }
     }
@@ -148,34 +145,19 @@ public struct RowTable: Sendable {
     }
 
     /// Observes a query: yields its current results, and the newest ones after commits that change them.
-    public func observe(_ query: RowQuery) -> QueryResults<QueryResult> {
-        observe(query) { $0 }
+    public func observe(_ query: RowQuery) -> LiveResults<QueryResult, SyncError> {
+        observe({ LiveWindow(query) }) { () throws(SyncError) in try query.check() }
     }
 
-    func observe<Element: Sendable>(
-        _ query: RowQuery, make: @escaping @Sendable (QueryResult) throws(SyncError) -> Element
-    ) -> QueryResults<Element> {
-        observe(
-            LiveWindow(query), rows: \QueryResult.rows, check: { () throws(SyncError) in try query.check() }, make: make
-        )
-    }
-
-    func observe<Content: LiveContent, Element: Sendable>(
-        _ content: sending Content, rows: (any WritableKeyPath<Content.Result, [StoredRow]> & Sendable)? = nil,
-        check: @escaping @Sendable () throws(SyncError) -> Void = {},
-        make: @escaping @Sendable (Content.Result) throws(SyncError) -> Element
-    ) -> QueryResults<Element> {
-        let (writer, name) = (database.writer, self.name)
-        let (list, signals) = writer.observers.observe(content) { try? writer.current.reader }
-        return QueryResults(signals: signals) { () throws(SyncError) in
+    /// Observes live content of the table, and of others for which `check` answers.
+    func observe<Content: LiveContent>(
+        _ content: @escaping @Sendable () -> sending Content,
+        check: @escaping @Sendable () throws(SyncError) -> Void = {}
+    ) -> LiveResults<Content.Result, SyncError> {
+        let table = self
+        return database.writer.observe(content) { () throws(SyncError) in
             try check()
-            let current = writer.current
-            _ = try current.reader
-            try current.declaration.check(name)
-            let result = list.result(from: writer.observers.lists) { () throws(SyncError) in
-                try writer.current.reader
-            }
-            return LiveAnswer(try result.get(), rows: rows, make: make)
+            _ = try table.declaredReader
         }
     }
 }
@@ -217,7 +199,6 @@ public final class SyncTransaction {
         checkOpen()
         try engine.projector.check(table: table)
         try Item.check(id: id)
-        engine.touch(table)
         _ = try writer.change(.delete, table, id)
     }
 
@@ -226,7 +207,6 @@ public final class SyncTransaction {
         checkOpen()
         try engine.projector.check(table: table)
         try Item.check(id: id)
-        engine.touch(table)
         try writer.change(.insert, table, id, columns)
     }
 
@@ -261,7 +241,6 @@ public final class SyncTransaction {
 
     func change(_ kind: OperationKind, _ table: String, _ item: Value) throws(SyncError) -> StoredRow {
         checkOpen()
-        engine.touch(table)
         return try writer.change(kind, table, item: item, engine.environment.newID)
     }
 

@@ -27,7 +27,6 @@ extension SyncDatabase {
                     "\(similar.table) has two rows whose ids differ in case only: \(similar.ids.joined(separator: ", "))",
                     hint: "Drop what is pending on one of them, or purge it, and repeat.")
             }
-            for table in try engine.reader.tables() { engine.touch(table) }
             try engine.record(.configured(name: SettingName.ids, value: value))
         }
     }

@@ -18,7 +18,6 @@ extension SyncDatabase {
                 try engine.projector.check(table: change.table)
                 try engine.projector.check(columnsOf: change.columns, in: change.table)
                 try engine.record(.local(LocalTransaction([change], isGrouped: false)))
-                engine.touch(change.table)
             }
         }
     }

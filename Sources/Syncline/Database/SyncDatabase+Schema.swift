@@ -41,9 +41,6 @@ extension SyncDatabase {
 extension StoreEngine {
     fileprivate func record(_ change: SchemaChange) throws(SyncError) {
         try change.check(over: projector.declaration, reader)
-        let changed = change.declaration.changedTables(since: projector.declaration ?? change.declaration)
-        let steps = try change.steps.decided(reader)
-        try record(.declared(change.declaration, steps: steps))
-        for table in steps.map(\.table) + changed { touch(table) }
+        try record(.declared(change.declaration, steps: try change.steps.decided(reader)))
     }
 }

@@ -172,7 +172,6 @@ extension SyncDatabase {
 
 extension StoreEngine {
     fileprivate func takeIn(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
-        for change in transaction.changes { touch(change.table) }
         _ = try local(isGrouped: transaction.isGrouped, at: time) {
             (writer: inout LocalTransactionWriter) throws(SyncError) in try writer.takeIn(transaction)
         }

@@ -44,7 +44,6 @@ extension StoreEngine {
         try projector.check(table: declaration.table)
         guard let news = try declaration.news(over: projector.state.types[declaration.table]) else { return }
         try record(.typed(news))
-        touch(declaration.table)
     }
 }
 

@@ -13,7 +13,6 @@ extension SyncDatabase {
             guard let event = try UndoSearch.newest(reader, through: engine.projector.through) else {
                 throw SyncError(.operationNotFound, "there is nothing to undo")
             }
-            for table in try reader.tables(changedBy: event) { engine.touch(table) }
             let isKept = try reader.changeCount(of: event) <= UndoneTransactions.limit
             let rows = isKept ? try reader.rows(changedBy: event) : []
             let before = try engine.values(of: rows)

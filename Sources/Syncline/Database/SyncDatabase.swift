@@ -212,7 +212,6 @@ public final class SyncDatabase: Sendable {
             }
             try engine.record(
                 .purged(Purge(table: table, ids: filter == nil ? nil : plan.ids, isForced: force)))
-            engine.touch(table)
             return PurgeReport(removed: plan.ids.count, dropped: plan.pending)
         }
     }
@@ -265,7 +264,9 @@ public final class SyncDatabase: Sendable {
 
     /// Returns a stream with an element after each commit that changes one of some tables, or after every commit.
     /// Several commits may share an element.
-    package func signals(of tables: Set<String>?) -> AsyncStream<Void> { writer.observers.signals(of: tables) }
+    package func signals(of tables: Set<String>?) -> AsyncStream<Void> {
+        writer.observers.signals(of: tables.map { .rows(of: $0.map { Array($0.utf8) }) } ?? .everyCommit)
+    }
 
     /// A reader of the current state; throws `closed` after the store was closed.
     package var reader: StateReader {

@@ -40,7 +40,7 @@ public final class LiveQuery<Model: SyncModel> {
         following?.cancel()
         do throws(SyncError) {
             let outcomes = try query.observe().outcomes
-            let erasure = query.table.untyped.database.writer.observers.erasure()
+            let erasure = query.table.untyped.database.writer.observers.signals(of: .erasure)
             following = Task { [weak self] in
                 for await outcome in outcomes { self?.take(outcome) }
                 for await _ in erasure { self?.take(.success([])) }

@@ -23,10 +23,10 @@ public final class SyncMonitor {
 
     /// Observes a store, and the automatic sync that runs now. For one that is started later, call ``follow(_:)``.
     public init(_ database: SyncDatabase) {
-        counting = Task { [weak self, outlooks = database.outlooks(), erasure = database.writer.observers.erasure()] in
-            var outlooks = outlooks
-            while let outlook = await outlooks.next(isolation: #isolation) { self?.take(outlook) }
-            for await _ in erasure { self?.take(.success(SyncOutlook(pending: 0, conflicts: []))) }
+        let outlooks = database.writer.observe { LiveOutlook(countsPending: true) }.outcomes
+        counting = Task { [weak self, erasure = database.writer.observers.signals(of: .erasure)] in
+            for await outlook in outlooks { self?.take(outlook) }
+            for await _ in erasure { self?.take(.success(LiveOutlook.Outlook())) }
         }
         if let sync = database.automaticSync { follow(sync) }
     }
@@ -44,7 +44,7 @@ public final class SyncMonitor {
         }
     }
 
-    private func take(_ outlook: Result<SyncOutlook, SyncError>) {
+    private func take(_ outlook: Result<LiveOutlook.Outlook, SyncError>) {
         // If the store can't be read, its queries say so; the monitor keeps what it has.
         guard case .success(let outlook) = outlook else { return }
         (pending, conflicts) = (outlook.pending, outlook.conflicts)
@@ -54,26 +54,5 @@ public final class SyncMonitor {
         if Task.isCancelled { return }
         phase = status.phase == .stopped ? nil : status.phase
         lastRound = status.lastRound
-    }
-}
-
-/// What is left to be pushed or decided.
-private struct SyncOutlook: Hashable, Sendable {
-    var pending: Int
-    var conflicts: [Conflict]
-}
-
-extension SyncDatabase {
-    /// Returns the current outlook, then the newest one after commits that change it.
-    fileprivate func outlooks() -> Answers<SyncOutlook, SyncOutlook> {
-        let writer = writer
-        return Answers(writer.observers.rows(of: nil)) { () throws(SyncError) in
-            let current = writer.current
-            let reader = try current.reader
-            let conflicts = try reader.conflicts()
-            return SyncOutlook(pending: Int(clamping: current.totals.pending), conflicts: conflicts)
-        } _: {
-            $0
-        }
     }
 }

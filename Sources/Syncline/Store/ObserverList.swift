@@ -1,33 +1,53 @@
-// Notifies observers of commits. An observer reads the newest state when it is ready for one; states that were replaced
-// meanwhile are not kept for it. The last change is never missed, and the writer never waits for an observer.
+// The observers of a store. Each waits for a signal and reads the newest state when it is ready for one; states that were
+// replaced meanwhile are not kept for it. The last change is never missed, and the writer never waits for an observer.
+// Live content is told on a queue which rows changed, and its observer is woken only if that changes the content.
 
+import Dispatch
 import SynclineCore
 import SynclineGround
 
 final class ObserverList: Sendable {
-    fileprivate enum Subject {
+    /// What an observer waits for.
+    enum Subject {
         case everyCommit
-        /// Commits that change rows of some tables; nil for all tables.
-        case rows(of: Set<String>?)
-        /// The app changed something.
+        /// Commits that change rows of some tables, by the UTF-8 of their names; nil for all tables.
+        case rows(of: [[UInt8]]?)
+        /// The app changed something; several changes may share one signal.
         case changes
+        /// The store is erased, not only closed.
         case erasure
     }
 
+    private struct Observer {
+        let subject: Subject
+        let signal: AsyncStream<Void>.Continuation
+    }
+
+    /// Live content, which decides whether a commit is of interest, and the signal of its observer.
+    private struct Follower {
+        let list: any LiveFollower
+        let signal: AsyncStream<Void>.Continuation
+    }
+
     private struct Content {
-        var observers: [Int: (subject: Subject, signal: AsyncStream<Void>.Continuation)] = [:]
+        var observers: [Int: Observer] = [:]
+        /// Not among the observers, so that a commit does not look at each of them.
+        var followers: [Int: Follower] = [:]
+        var next = 0
         /// The number of changes the app had made by the last commit.
         var made: UInt64 = 0
-        var next = 0
         var isFinished = false
         var isErased = false
+        var noted = NotedChanges()
 
-        func tell(of isMeant: (Subject) -> Bool) {
-            for observer in observers.values where isMeant(observer.subject) { observer.signal.yield() }
+        /// Removes an observer and returns it, because its last use may end much, which must not happen under the lock.
+        mutating func remove(_ number: Int) -> (Observer?, Follower?) {
+            defer { if followers.isEmpty { noted.end() } }
+            return (observers.removeValue(forKey: number), followers.removeValue(forKey: number))
         }
 
-        /// Removes the observers of some subjects and returns their streams.
-        mutating func take(_ isMeant: (Subject) -> Bool) -> [AsyncStream<Void>.Continuation] {
+        /// Removes the observers of some subjects and returns their signals.
+        mutating func removeObservers(where isMeant: (Subject) -> Bool) -> [AsyncStream<Void>.Continuation] {
             let ended = observers.filter { isMeant($0.value.subject) }
             for number in ended.keys { observers[number] = nil }
             return ended.values.map(\.signal)
@@ -35,114 +55,150 @@ final class ObserverList: Sendable {
     }
 
     private let content = Mutex(Content())
-    /// Live queries, which are told which rows changed.
-    let lists = LiveLists()
+    private let queue = DispatchQueue(label: "Syncline.ObserverList")
 
-    /// Adds a live query. The stream has an element when its result may have changed.
-    func observe<Content: LiveContent>(
-        _ content: sending Content, from current: @Sendable () -> StateReader?
-    ) -> (list: LiveList<Content>, signals: AsyncStream<Void>) {
-        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (list, number) = follow(content, signal, from: current)
-        signal.onTermination = { [lists] _ in lists.remove(number) }
-        return (list, signals)
-    }
+    /// For tests: returns when all noted changes have been passed on.
+    func wait() { queue.sync {} }
 
-    /// Adds a live query that wakes an observer. Returns it with its number, by which it is removed.
-    func follow<Content: LiveContent>(
-        _ followed: sending Content, _ signal: AsyncStream<Void>.Continuation, from current: () -> StateReader?
-    ) -> (list: LiveList<Content>, number: Int?) {
-        let list = LiveList(followed, signal)
-        // Under the lock that `tell` takes, so that no commit falls between the first state and the next.
-        let number = content.withLock { content in
-            content.isFinished ? nil : current().map { lists.add(list, current: $0) }
+    /// Whether an observer waits for changes of rows.
+    var followsRows: Bool {
+        content.withLock { content in
+            !content.followers.isEmpty
+                || content.observers.values.contains { if case .rows = $0.subject { true } else { false } }
         }
-        if number == nil { list.finish() }
-        return (list, number)
     }
 
-    /// Returns a stream with an element now and after each commit that changes rows of a table, or of any table.
-    func rows(of table: String?) -> AsyncStream<Void> { stream(.rows(of: table.map { [$0] }), beginsNow: true) }
+    // MARK: Observers
 
-    /// Returns a stream with an element after the app changes rows; several changes may share one element.
-    func changes() -> AsyncStream<Void> { stream(.changes) }
-
-    /// Returns a stream with an element after each commit that changes rows of some tables, or after every commit.
-    /// Several commits may share one element.
-    func signals(of tables: Set<String>?) -> AsyncStream<Void> {
-        stream(tables.map { .rows(of: $0) } ?? .everyCommit)
-    }
-
-    /// Returns a stream with one element, when the store is erased. It does not end when the store is only closed.
-    func erasure() -> AsyncStream<Void> { stream(.erasure) }
-
-    /// Returns a stream that is removed when its reader ends; it is empty if what it tells of has ended.
-    private func stream(_ subject: Subject, beginsNow: Bool = false) -> AsyncStream<Void> {
-        let (stream, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number: Int? = content.withLock { content in
-            guard !(subject.isErasure ? content.isErased : content.isFinished) else { return nil }
-            content.next += 1
-            content.observers[content.next] = (subject, signal)
-            if beginsNow { signal.yield() }
+    /// Returns a stream with an element after each commit of a subject; several commits may share one.
+    func signals(of subject: Subject) -> AsyncStream<Void> {
+        stream { content, signal in
+            if subject.isErasure ? content.isErased : content.isFinished {
+                if subject.isErasure { signal.yield() }
+                return nil
+            }
+            content.observers[content.next] = Observer(subject: subject, signal: signal)
             return content.next
         }
-        guard let number else {
-            if subject.isErasure { signal.yield() }
-            signal.finish()
-            return stream
+    }
+
+    /// Returns a stream with an element now, and after each commit that changes live content.
+    /// - Parameter current: The newest state; nil if the store is closed.
+    func signals(for list: any LiveFollower, from current: () -> StateReader?) -> AsyncStream<Void> {
+        stream { content, signal in
+            signal.yield()
+            if content.isFinished { return nil }
+            if content.followers.isEmpty {
+                // Changes are not noted while there is no live content, not even while those for ended one are passed on.
+                guard let reader = current() else { return nil }
+                content.noted.begin(at: reader)
+            }
+            content.followers[content.next] = Follower(list: list, signal: signal)
+            return content.next
         }
-        signal.onTermination = { [weak self] _ in self?.content.withLock { $0.observers[number] = nil } }
+    }
+
+    /// - Parameter add: Adds an observer with the next number, and returns the number; nil if what it waits for has ended.
+    ///   It is called under the lock that `tell` takes, so that no commit falls between the first state and the next.
+    private func stream(_ add: (inout Content, AsyncStream<Void>.Continuation) -> Int?) -> AsyncStream<Void> {
+        let (stream, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = content.withLock { content in
+            content.next += 1
+            return add(&content, signal)
+        }
+        if let number {
+            signal.onTermination = { [weak self] _ in _ = self?.content.withLock { $0.remove(number) } }
+        } else {
+            signal.finish()
+        }
         return stream
     }
 
-    /// Tells the listeners that there is something to send although no row changed.
-    func notifyOfDecision() { content.withLock { $0.tell(of: \.isOfChanges) } }
-
-    /// Announces a finished commit; `publish` makes it visible to readers.
-    func tell(_ commit: StoreCommit, publish: () -> Void) {
-        content.withLock { content in
-            publish()
-            let isChanged = commit.totals.made != content.made
-            content.made = commit.totals.made
-            let touched = content.observers.isEmpty ? [] : Set(commit.states.flatMap(\.touched))
-            content.tell { $0.includes(touched, isChanged: isChanged) }
-            if let newest = commit.states.last?.reader { lists.tell(commit.changedRows, newest) }
-        }
+    /// Returns the newest state, and the version of tables there; nil if changes are still being passed on.
+    func state(of tables: [[UInt8]]?) -> (reader: StateReader, version: UInt64)? {
+        content.withLock { $0.noted.state(of: tables) }
     }
 
     /// Ends all streams but those that wait for an erasure.
     func finish() {
         let ended = content.withLock { content in
             content.isFinished = true
-            return content.take { !$0.isErasure }
+            defer {
+                content.followers = [:]
+                content.noted.end()
+            }
+            // The lists are returned, too: the last use of one may end much, which must not happen under the lock.
+            return (signals: content.removeObservers { !$0.isErasure }, followers: Array(content.followers.values))
         }
-        for signal in ended { signal.finish() }
-        lists.finish()
+        for signal in ended.signals + ended.followers.map(\.signal) { signal.finish() }
     }
 
     /// Tells that the store is erased.
     func erase() {
         let ended = content.withLock { content in
             content.isErased = true
-            return content.take(\.isErasure)
+            return content.removeObservers(where: \.isErasure)
         }
         for signal in ended {
             signal.yield()
             signal.finish()
         }
     }
+
+    // MARK: Commits
+
+    /// Tells automatic sync that there is something to send although no row changed.
+    func notifyOfDecision() {
+        content.withLock { content in
+            for observer in content.observers.values {
+                if case .changes = observer.subject { observer.signal.yield() }
+            }
+        }
+    }
+
+    /// Announces a finished commit; `publish` makes it visible to readers.
+    func tell(_ commit: StoreCommit, publish: () -> Void) {
+        let mustPassOn = content.withLock { content in
+            publish()
+            let hasChanges = commit.totals.made != content.made
+            content.made = commit.totals.made
+            for observer in content.observers.values where observer.subject.includes(commit, hasChanges) {
+                observer.signal.yield()
+            }
+            return !content.followers.isEmpty && content.noted.add(commit.changedRows, commit.reader)
+        }
+        if mustPassOn { queue.async { self.passOn() } }
+    }
+
+    private func passOn() {
+        while let (batch, followers) = takeBatch() {
+            for (follower, version) in followers {
+                guard let update = batch.update(of: follower.list.tables, from: version) else { continue }
+                if follower.list.update(update) { follower.signal.yield() }
+            }
+        }
+    }
+
+    /// Returns what to pass on, and all live content, with the version of its tables before; nil if nothing is left.
+    private func takeBatch() -> (NotedChanges.Batch, [(Follower, version: UInt64)])? {
+        content.withLock { content in
+            let followers = content.followers.values.map { ($0, version: content.noted.version(of: $0.list.tables)) }
+            if let batch = content.noted.take() { return (batch, followers) }
+            if followers.isEmpty { content.noted.end() }
+            return nil
+        }
+    }
 }
 
 extension ObserverList.Subject {
     fileprivate var isErasure: Bool { if case .erasure = self { true } else { false } }
-    fileprivate var isOfChanges: Bool { if case .changes = self { true } else { false } }
 
-    /// Whether a commit that changes rows of these tables is of this subject.
-    fileprivate func includes(_ touched: Set<String>, isChanged: Bool) -> Bool {
+    /// Whether a commit is of this subject.
+    fileprivate func includes(_ commit: StoreCommit, _ hasChanges: Bool) -> Bool {
         switch self {
         case .everyCommit: true
-        case .rows(let tables): tables.map { !$0.isDisjoint(with: touched) } ?? !touched.isEmpty
-        case .changes: isChanged
+        case .rows(let tables): commit.changesRows(of: tables)
+        case .changes: hasChanges
         case .erasure: false
         }
     }

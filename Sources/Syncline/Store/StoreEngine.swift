@@ -26,9 +26,6 @@ package final class StoreEngine {
     private let identity: LogIdentity?
     /// Events of the current commit, in order.
     private var staged: [[UInt8]] = []
-    /// Tables whose rows the current request changed.
-    private var touched: Set<String> = []
-    private var lastTouched: String?
     /// Whether this process has recorded its opening in the log.
     private var hasRecordedOpening: Bool
     /// The last event of the last commit, and the digest of the state after it.
@@ -113,14 +110,7 @@ package final class StoreEngine {
         let (news, effect) = try projector.pages.applyNews(page, number: number)
         guard let news else { return effect }
         staged.append(Event(time: environment.milliseconds(), .page(news)).bytes)
-        if !news.rows.isEmpty { touch(page.table) }
         return effect
-    }
-
-    func touch(_ table: String) {
-        if lastTouched == table { return }
-        lastTouched = table
-        touched.insert(table)
     }
 
     /// Records the opening: the first event of a process identifies it.
@@ -143,7 +133,7 @@ package final class StoreEngine {
     // MARK: Commits
 
     /// Runs a group of requests and makes their changes durable together. Each request succeeds or has no effect.
-    /// - Parameter notingRows: Whether to note which rows changed, for live queries.
+    /// - Parameter notingRows: Whether to note which rows changed, for observers.
     func commit(_ group: [StoreRequest], notingRows: Bool) -> StoreCommit? {
         // What a request would find in the state is not so any more.
         if case .nowhere(let reason) = target {
@@ -151,26 +141,16 @@ package final class StoreEngine {
             return nil
         }
         projector.store.beginChanges()
-        var changedRows: Set<[UInt8]>? = notingRows ? [] : nil
         let before = mark()
         var durability = Durability.buffered
         var done: [StoreRequest] = []
-        var states: [StoreCommit.State] = []
         for request in group {
-            let count = projector.store.changeCount
             guard run(request) else {
                 request.complete(nil)
                 continue
             }
             done.append(request)
-            if notingRows {
-                let rows = try? projector.store.changedRows(after: count)
-                changedRows = rows.flatMap { changedRows?.union($0) }
-            }
             durability = durability.stronger(request.durability)
-            states.append(
-                .init(reader: projector.reader(of: projector.store.endCommit()), touched: touched))
-            forgetTouched()
         }
         defer {
             projector.store.endChanges()
@@ -186,9 +166,11 @@ package final class StoreEngine {
             }
         }
         committed = projector.through
+        if done.isEmpty { return nil }
         return StoreCommit(
-            states: states, through: projector.through, totals: projector.totals,
-            declaration: projector.declaration, requests: done, changedRows: changedRows)
+            reader: projector.reader(of: projector.store.endCommit()), through: projector.through,
+            totals: projector.totals, declaration: projector.declaration, requests: done,
+            changedRows: notingRows ? try? projector.store.changedRows() : nil)
     }
 
     /// Runs one request. A request that is refused, or makes no event, has no effect.
@@ -237,12 +219,7 @@ package final class StoreEngine {
         }
         projector.state.takeBack(to: mark.projector)
         staged.removeSubrange(mark.staged...)
-        forgetTouched()
         hasRecordedOpening = mark.hasRecordedOpening
-    }
-
-    private func forgetTouched() {
-        (touched, lastTouched) = ([], nil)
     }
 }
 
@@ -320,19 +297,20 @@ extension StoreEngine {
 
 /// What becomes visible to readers after a commit.
 struct StoreCommit {
-    /// The state after one of its requests, and the tables that the request changed.
-    struct State {
-        var reader: StateReader
-        var touched: Set<String>
-    }
-
-    var states: [State]
+    var reader: StateReader
     var through: UInt64
     var totals: Totals
     var declaration: Declaration?
     var requests: [StoreRequest]
-    /// The keys of the rows that it changed; nil if they were not noted.
+    /// The keys of the rows that it changed; nil if they are not known.
     var changedRows: Set<[UInt8]>?
+
+    /// Whether it changes rows of some tables, or of any.
+    func changesRows(of tables: [[UInt8]]?) -> Bool {
+        guard let changedRows else { return true }
+        guard let tables else { return !changedRows.isEmpty }
+        return changedRows.contains { tables.contains(RowKey.table(in: $0)) }
+    }
 }
 
 /// A request to the writer.

@@ -134,20 +134,18 @@ final class StoreWriter: Sendable {
     }
 
     private func commit(_ group: [StoreRequest], _ engine: StoreEngine) {
-        let notingRows = !observers.lists.isEmpty
-        guard let commit = engine.commit(group, notingRows: notingRows), !commit.states.isEmpty else { return }
+        guard let commit = engine.commit(group, notingRows: observers.followsRows) else { return }
         publish(commit)
         for request in commit.requests { request.complete(nil) }
         makeRoom(engine)
     }
 
-    /// Shows the states of a commit to readers and observers.
+    /// Shows the state of a commit to readers and observers.
     private func publish(_ commit: StoreCommit) {
-        guard let newest = commit.states.last else { return }
         observers.tell(commit) {
             published.withLock {
                 $0 = Published(
-                    state: .success(newest.reader), through: commit.through, totals: commit.totals,
+                    state: .success(commit.reader), through: commit.through, totals: commit.totals,
                     declaration: commit.declaration)
             }
         }
@@ -195,15 +193,14 @@ final class StoreWriter: Sendable {
     private func change(_ body: @Sendable (StoreEngine) throws(SyncError) -> Bool) throws(SyncError) {
         let result = engine.withLock { engine in
             Result { () throws(SyncError) in
-                let before = try current.reader
+                _ = try current.reader
                 guard try body(engine) else { return }
                 let projector = engine.projector
                 projector.store.layers.cache.resize(to: cacheSize)
                 let reader = projector.reader(of: projector.store.endCommit())
-                let tables = Set(try before.tables() + reader.tables())
                 publish(
                     StoreCommit(
-                        states: [.init(reader: reader, touched: tables)], through: projector.through,
+                        reader: reader, through: projector.through,
                         totals: projector.totals, declaration: projector.declaration, requests: []))
             }
         }

@@ -246,7 +246,7 @@ private struct AutomaticLoop {
     }
 
     mutating func run(_ stream: AsyncStream<Input>) async {
-        let changes = database.writer.observers.changes()
+        let changes = database.writer.observers.signals(of: .changes)
         let forwarding = Task { [inputs] in
             for await _ in changes { inputs.yield(.signal(.changed)) }
         }

@@ -92,7 +92,6 @@ struct PushDriver {
                         outcomes.append(try record(answer, index, operation, engine))
                     case .resolve(let index, let resolution):
                         let event = try engine.record(.resolved(resolution))
-                        engine.touch(resolution.table)
                         let place = resolution.choice == .row ? Position(event: event) : nil
                         outcomes.append(Outcome(input: .resolved(index, at: place)))
                     case .noteServerWorks: try engine.record(.serverWorked)
@@ -145,7 +144,6 @@ struct PushDriver {
         var answer = answer
         if answer.outcome.goesOn { answer.nextOperationID = engine.environment.newID() }
         try engine.record(.answered(answer))
-        engine.touch(answer.table)
         let entry = try engine.reader.entry(key: operation.rowKey)
         let frozen = entry?.pending?.frozen
         let types = engine.projector.state.types[operation.table]

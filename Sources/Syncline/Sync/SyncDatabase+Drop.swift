@@ -26,7 +26,6 @@ extension SyncDatabase {
             }
             try engine.record(.discarded(table: table, id: entry.spelling ?? id))
             try engine.set(hold: nil, on: key)
-            engine.touch(table)
             return (pending.frozen == nil ? 0 : 1) + (pending.operation == nil ? 0 : 1)
         }
         await takeInAgain()

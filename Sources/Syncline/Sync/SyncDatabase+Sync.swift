@@ -226,7 +226,6 @@ extension SyncDatabase {
             }
             guard let resolution = try conflict.resolution(decision, hasBase: entry.base != nil) else { return }
             try engine.record(.resolved(resolution))
-            engine.touch(table)
         }
         await takeInAgain()
         // What remains of it must be sent.

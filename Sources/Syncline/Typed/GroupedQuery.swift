@@ -27,9 +27,8 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
     /// Observes values computed from each group: yields them now, and the newest ones after commits that change them.
     public func observe<each Output: Sendable>(
         computing aggregates: repeat Aggregate<Model, each Output>
-    ) throws(SyncError) -> QueryResults<[Key: (repeat each Output)]> {
-        let content = LiveAggregate(try question(repeat each aggregates))
-        return query.table.untyped.observe(content) { groups throws(SyncError) in
+    ) throws(SyncError) -> LiveResults<[Key: (repeat each Output)], SyncError> {
+        query.table.untyped.observe(try question(repeat each aggregates)).map { groups throws(SyncError) in
             try decode(groups, repeat each aggregates)
         }
     }

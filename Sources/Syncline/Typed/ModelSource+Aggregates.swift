@@ -26,10 +26,10 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     /// Observes computed values: yields them now, and the newest ones after commits that change them.
     public func observe<each Output: Sendable>(
         computing aggregates: repeat Aggregate<Model, each Output>
-    ) throws(SyncError) -> QueryResults<(repeat each Output)> {
+    ) throws(SyncError) -> LiveResults<(repeat each Output), SyncError> {
         let query = asQuery
-        let content = LiveAggregate(try query.aggregate(repeat each aggregates))
-        return query.table.untyped.observe(content) { groups throws(SyncError) in
+        let aggregate = try query.aggregate(repeat each aggregates)
+        return query.table.untyped.observe(aggregate).map { groups throws(SyncError) in
             try SyncQuery<Model>.decode(groups.first?.values ?? [], repeat each aggregates)
         }
     }

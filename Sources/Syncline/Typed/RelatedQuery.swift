@@ -50,8 +50,9 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
 
     /// Observes the query: yields the current models with what is related to them, and the newest ones after commits
     /// that change them. Both are always of the same moment.
-    public func observe() throws(SyncError) -> QueryResults<[Element]> {
-        query.table.untyped.observe(try pair(try query.rowQuery()), check: check, make: element)
+    public func observe() throws(SyncError) -> LiveResults<[Element], SyncError> {
+        let pair = try pair(try query.rowQuery())
+        return query.table.untyped.observe({ pair() }, check: check).map(element)
     }
 
     /// Runs a query for models once.
@@ -59,7 +60,7 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
         try check()
         try page.check()
         // Rows beyond the page are of use only while it is followed.
-        var pair = try pair(page, spare: 0)
+        var pair = try pair(page, spare: 0)()
         let reader = try query.table.untyped.declaredReader
         try pair.load(reader)
         return pair.result
@@ -74,13 +75,18 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
         }
     }
 
-    func pair(_ page: RowQuery, spare: Int? = nil) throws(SyncError) -> LivePair {
-        let (keys, table) = (keys, query.table.name)
-        var others = try others.rowQuery()
-        (others.top, others.skip) = (nil, 0)
-        return LivePair(page: page, others: others, column: try column.get(), spare: spare) { rows in
-            // The error of a row that the model can't decode is thrown when the list is made.
-            rows.compactMap { try? ModelCoding<Model>.decode($0, table: table) }.flatMap(keys)
+    /// Returns what makes live content of a page and what is related to it.
+    private func pair(
+        _ page: RowQuery, spare: Int? = nil
+    ) throws(SyncError) -> @Sendable () -> sending LivePair {
+        let (keys, table, column) = (keys, query.table.name, try column.get())
+        var query = try others.rowQuery()
+        (query.top, query.skip) = (nil, 0)
+        return { [query] in
+            LivePair(page: page, others: query, column: column, spare: spare) { rows in
+                // The error of a row that the model can't decode is thrown when the list is made.
+                rows.compactMap { try? ModelCoding<Model>.decode($0, table: table) }.flatMap(keys)
+            }
         }
     }
 

@@ -70,10 +70,12 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
     }
 
     /// Observes the query: yields its current models, and new ones after each commit that changes them. A row that
-    /// the model can't decode is an error, which does not end the sequence: see ``QueryResults``.
-    public func observe() throws(SyncError) -> QueryResults<[Model]> {
+    /// the model can't decode is an error, which does not end the sequence: see ``LiveResults``.
+    public func observe() throws(SyncError) -> LiveResults<[Model], SyncError> {
         let table = table
-        return table.untyped.observe(try rowQuery()) { result throws(SyncError) in try table.decode(result.rows) }
+        return table.untyped.observe(try rowQuery()).mapRows { result throws(SyncError) in
+            try table.decode(result.rows)
+        }
     }
 }
 

@@ -116,7 +116,7 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     }
 
     /// Observes all models: yields them now, and again after each commit that changes them.
-    public func observe() throws(SyncError) -> QueryResults<[Model]> {
+    public func observe() throws(SyncError) -> LiveResults<[Model], SyncError> {
         try query.observe()
     }
 

@@ -44,7 +44,7 @@ package final class FoldState: ShapeNumbering {
 
     /// Reads a snapshot of the current state.
     func reader(of snapshot: StateSnapshot) -> StateReader {
-        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes, types: types))
+        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes, types: types, pending: totals.pending))
     }
 
     package func rowKey(_ table: String, _ id: String) -> [UInt8] {

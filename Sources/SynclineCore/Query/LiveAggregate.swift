@@ -19,7 +19,7 @@ package struct LiveAggregate: LiveContent {
         groups = RowGroups(aggregate, TableTypes())
     }
 
-    package var tables: [String] { [aggregate.table] }
+    package var tables: [String]? { [aggregate.table] }
     package var result: [RowGroup] { groups.result }
 
     /// Reads all rows.
@@ -70,10 +70,10 @@ extension TableChanges {
             }
         }
         let (old, new) = (RowVisitor(before, table), RowVisitor(after, table))
-        for row in rows {
+        for row in try rows {
             if let value = row.after { try visit(row.key, value, new, isPresent: true) }
         }
-        for row in rows {
+        for row in try rows {
             if let value = row.before { try visit(row.key, value, old, isPresent: false) }
         }
         return isFound

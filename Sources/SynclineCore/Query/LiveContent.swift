@@ -3,8 +3,8 @@
 package protocol LiveContent: SendableMetatype {
     associatedtype Result: Hashable & Sendable
 
-    /// The tables, each once.
-    var tables: [String] { get }
+    /// The tables, each once; nil for all tables.
+    var tables: [String]? { get }
     /// The shown content.
     var result: Result { get }
 
@@ -12,6 +12,6 @@ package protocol LiveContent: SendableMetatype {
     mutating func load(_ reader: StateReader) throws(SyncError)
 
     /// Takes the changed rows of one table into account. Returns whether the result may have changed. Changes of several
-    /// tables between the same two states are given in the order of `tables`.
+    /// tables between the same two states are given one after the other, in the order of `tables`.
     mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool
 }

@@ -42,7 +42,7 @@ package struct LivePair: LiveContent {
     }
 
     /// The table of the related rows comes first: its changes belong to the query before, which the page may replace.
-    package var tables: [String] { areOfOneTable ? [pageTable] : [others.table, pageTable] }
+    package var tables: [String]? { areOfOneTable ? [pageTable] : [others.table, pageTable] }
 
     package var result: Rows { Rows(page: page.result, related: related?.result.rows ?? []) }
 

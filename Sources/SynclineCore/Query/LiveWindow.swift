@@ -40,7 +40,7 @@ package struct LiveWindow: LiveContent {
         program = FilterProgram(query.filter, types)
     }
 
-    package var tables: [String] { [query.table] }
+    package var tables: [String]? { [query.table] }
 
     /// Runs the query.
     package mutating func load(_ reader: StateReader) throws(SyncError) {
@@ -82,7 +82,7 @@ package struct LiveWindow: LiveContent {
         }
         var isChanged = false
         let (before, after) = (RowVisitor(changes.before, query.table), RowVisitor(changes.after, query.table))
-        for row in changes.rows {
+        for row in try changes.rows {
             if let value = row.before, try remove(row.key, value, before) { isChanged = true }
             if let value = row.after, try insert(row.key, value, after) { isChanged = true }
         }
@@ -93,7 +93,7 @@ package struct LiveWindow: LiveContent {
     /// Whether running the query again is faster, or its columns or the filter have another meaning.
     private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
         if try changes.after.types(of: query.table) != types { return true }
-        if changes.rows.count > 64, items.count > 4096 { return true }
+        if changes.count > 64, items.count > 4096 { return true }
         guard let filter = query.filter, filter.divides else { return false }
         return try changes.after.asServerDivides(filter) != self.filter
     }

@@ -2,11 +2,13 @@
 
 import SynclineGround
 
-/// Facts about the state that are requested often and change rarely.
+/// Facts about the state that are requested often.
 package struct StateFacts: Sendable {
     let ids: IDComparison
     let indexes: IndexList
     let types: TypeCatalog
+    /// The number of changes in the outbox.
+    let pending: UInt64
 }
 
 /// A class, so that handing it on counts one reference and not one for each layer.
@@ -171,16 +173,6 @@ package final class StateReader: Sendable {
         return rows
     }
 
-    /// The tables of the rows that a transaction's changes in the outbox concern.
-    package func tables(changedBy event: UInt64) throws(SyncError) -> Set<String> {
-        var tables: Set<String> = []
-        try forEachChange(from: event) { position, change throws(SyncError) in
-            if position.event == event { tables.insert(try RowKey(malformed: change.rowKey).table) }
-            return position.event <= event
-        }
-        return tables
-    }
-
     /// How many changes a transaction made; nil once one of them has left the outbox.
     func groupCount(_ event: UInt64) throws(SyncError) -> Int? {
         var key = ByteWriter()
@@ -188,6 +180,19 @@ package final class StateReader: Sendable {
         guard let stored = try value(key.bytes) else { return nil }
         return try stored.withBytes { bytes throws(SyncError) in
             try bytes.decoded(as: "a transaction") { reader throws(MalformedBytes) in Int(try reader.varint()) }
+        }
+    }
+
+    /// The number of changes in the outbox.
+    package var pendingCount: Int {
+        get throws(SyncError) {
+            if let facts { return Int(clamping: facts.pending) }
+            var count = 0
+            try forEachChange { _, _ in
+                count += 1
+                return true
+            }
+            return count
         }
     }
 

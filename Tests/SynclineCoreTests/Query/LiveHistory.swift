@@ -174,6 +174,37 @@ private struct LiveQuery {
     }
 }
 
+/// What is left to be pushed or decided, and what an observer was told of it.
+private struct LiveDecisions {
+    var live: LiveOutlook
+    let table: String?
+    var told: LiveOutlook.Outlook
+
+    init(of table: String?, _ reader: StateReader) throws(SyncError) {
+        self.table = table
+        live = LiveOutlook(table: table, countsPending: table == nil)
+        try live.load(reader)
+        told = live.result
+    }
+
+    /// Takes changes into account; returns what is wrong then.
+    mutating func update(
+        _ changes: [TableChanges], _ projector: Projector, from before: StateReader, _ reader: StateReader
+    ) throws -> String? {
+        var isChanged = try before.types != reader.types
+        // A store does not tell which rows changed if columns have other types.
+        if isChanged { try live.load(reader) }
+        for part in changes { isChanged = try live.update(part) || isChanged }
+        var expected = LiveOutlook.Outlook()
+        expected.conflicts = try reader.conflicts().filter { table == nil || $0.table == table }
+        if table == nil { expected.pending = Int(projector.totals.pending) }
+        if live.result != expected { return "is \(live.result) instead of \(expected)" }
+        if !isChanged, expected != told { return "is said not to have changed, and \(told) is now \(expected)" }
+        told = expected
+        return nil
+    }
+}
+
 enum LiveHistory {
     /// Returns what is wrong in the history of a seed; nil if nothing is.
     static func fault(seed: UInt64) throws -> String? {
@@ -192,6 +223,7 @@ enum LiveHistory {
         for _ in 0..<4 {
             pages.append(try LivePage(history.chance.relatedRows(), spare: history.chance.below(3), before))
         }
+        var decisions = try [nil, "t"].map { try LiveDecisions(of: $0, before) }
         for step in 0..<20 {
             // A commit may come from several events.
             for _ in 0...history.chance.below(3) { try history.step() }
@@ -200,7 +232,7 @@ enum LiveHistory {
             let keys = try changedRows(before, after)
             func changes(of table: String) throws -> TableChanges {
                 let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
-                return try TableChanges(of: table, mine, from: before, to: after)
+                return TableChanges(of: table, mine, from: before, to: after)
             }
             for index in live.indices {
                 let fault = try live[index].update(changes(of: live[index].query.table), after)
@@ -211,8 +243,14 @@ enum LiveHistory {
                 if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
             }
             for index in pages.indices {
-                let fault = try pages[index].update(pages[index].live.tables.map { try changes(of: $0) }, after)
+                let fault = try pages[index].update((pages[index].live.tables ?? []).map { try changes(of: $0) }, after)
                 if let fault { return "seed \(seed), step \(step), \(pages[index].rows): \(fault)" }
+            }
+            let tables = Set(keys.map(RowKey.table)).map { String(decoding: $0, as: UTF8.self) }
+            for index in decisions.indices {
+                let mine = try tables.filter { $0 == decisions[index].table ?? $0 }.map { try changes(of: $0) }
+                let fault = try decisions[index].update(mine, history.projector, from: before, after)
+                if let fault { return "seed \(seed), step \(step), outlook: \(fault)" }
             }
             before = after
         }

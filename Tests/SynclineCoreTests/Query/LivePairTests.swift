@@ -40,7 +40,7 @@ import Testing
             for change in changes { try apply(.update, change.table, change.id, change.columns) }
             let after = commit()
             var isChanged = false
-            for table in pair.tables {
+            for table in pair.tables ?? [] {
                 let keys = changes.filter { $0.table == table }.map { RowKey.bytes(table, $0.id, .exact) }
                 if keys.isEmpty { continue }
                 isChanged = try pair.update(TableChanges(of: table, keys, from: before, to: after)) || isChanged

@@ -119,7 +119,7 @@ private struct CountedItem: SyncModel {
             try await items.untyped.database.transaction { transaction in
                 for text in ["\(number)", "milk"] { try transaction.update(id: "a", in: items) { $0.text = text } }
             }
-            items.untyped.database.writer.observers.lists.wait()
+            items.untyped.database.writer.observers.wait()
             for _ in 0..<20 { await Task.yield() }
         }
         try await items.update(id: "a") { $0.text = "oat milk" }
@@ -134,7 +134,7 @@ private struct CountedItem: SyncModel {
         await wait { live?.isLoaded == true }
         live = nil
         #expect(weakLive == nil)
-        while !items.untyped.database.writer.observers.lists.isEmpty { await Task.yield() }
+        while items.untyped.database.writer.observers.followsRows { await Task.yield() }
     }
 
     @Test(arguments: [false, true])

@@ -66,10 +66,7 @@ extension SyncDatabase {
 
     /// A page from a server.
     func pull(_ page: PulledPage) async throws(SyncError) {
-        try await perform { engine throws(SyncError) in
-            try engine.record(.page(page))
-            engine.touch(page.table)
-        }
+        try await perform { engine throws(SyncError) in _ = try engine.record(.page(page)) }
     }
 }
 

@@ -175,7 +175,7 @@ private struct Finding: SyncModel {
 
     // MARK: Live
 
-    private typealias Pages = QueryResults<[(model: Site, related: [Finding])]>
+    private typealias Pages = LiveResults<[(model: Site, related: [Finding])], SyncError>
 
     /// Returns the next page as text.
     private func next(_ pages: inout Pages.Iterator) async throws -> [String]? {
@@ -209,12 +209,12 @@ private struct Finding: SyncModel {
 
     @Test func `a live page without references is no longer observed`() async throws {
         let database = try await database()
-        let lists = database.writer.observers.lists
+        let observers = database.writer.observers
         for try await _ in try database.table(Site.self).with(all: Finding.site).observe() {
-            #expect(!lists.isEmpty)
+            #expect(observers.followsRows)
             break
         }
-        #expect(lists.isEmpty)
+        #expect(!observers.followsRows)
     }
 
     @Test func `a live page continues after an error`() async throws {
