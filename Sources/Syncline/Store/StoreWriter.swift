@@ -28,8 +28,7 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// How much memory the newest changes may use before they become a run of a checkpoint.
-    private let memoryLimit: Int
+    private let scheduler: Mutex<CheckpointScheduler>
     /// How much memory the blocks of checkpoints may use that are kept after they were read.
     private let cacheSize: Int
     /// Told why a checkpoint could not be written.
@@ -39,7 +38,7 @@ final class StoreWriter: Sendable {
         _ engine: sending StoreEngine, memoryLimit: Int, cacheSize: Int,
         checkpointFailed: @escaping @Sendable (SyncError) -> Void
     ) {
-        self.memoryLimit = memoryLimit
+        scheduler = Mutex(CheckpointScheduler(memoryLimit: memoryLimit))
         self.cacheSize = cacheSize
         self.checkpointFailed = checkpointFailed
         let projector = engine.projector
@@ -184,7 +183,7 @@ final class StoreWriter: Sendable {
         try change { engine throws(SyncError) in
             guard engine.isSuspended else { return false }
             try engine.resume(try open())
-            pendingCheckpoint.withLock { $0 = nil }
+            scheduler.withLock { $0.reset() }
             return true
         }
     }
@@ -210,11 +209,11 @@ final class StoreWriter: Sendable {
     /// Closes the log, after the checkpoint that is being written.
     private func close(_ reason: SyncError) throws(SyncError) {
         while true {
-            checkpoints.sync { if isWritingCheckpoint { make() } }
+            checkpoints.sync { if scheduler.withLock({ $0.isWriting }) { make() } }
             let isDone = engine.withLock { engine -> Result<Bool, SyncError> in
                 install(engine)
                 // A commit has begun another one.
-                if isWritingCheckpoint { return .success(false) }
+                if scheduler.withLock({ $0.isWriting }) { return .success(false) }
                 return Result { () throws(SyncError) in
                     try engine.close(reason)
                     return true
@@ -226,54 +225,29 @@ final class StoreWriter: Sendable {
 
     // MARK: Checkpoints
 
-    /// A checkpoint that is being written: its input, and its result.
-    private struct PendingCheckpoint {
-        var job: CheckpointJob
-        var runs: [Run]?
-        /// Why it could not be written. Its input stays in memory, which only costs memory and time.
-        var failure: SyncError?
-        /// How large the changes must grow before another attempt.
-        var retrySize = 0
-
-        var isRunning: Bool { runs == nil && failure == nil }
-
-        mutating func isDueAgain(at size: Int, step: Int) -> Bool {
-            guard failure != nil, size >= retrySize else { return false }
-            failure = nil
-            retrySize = size + step
-            return true
-        }
+    private func step(_ engine: StoreEngine, hasWaited: Bool) -> CheckpointScheduler.Step {
+        let layers = engine.projector.store.layers
+        let isCovered = layers.lastCovered >= engine.projector.through
+        return scheduler.withLock { $0.step(size: layers.memorySize, isCovered: isCovered, hasWaited: hasWaited) }
     }
-
-    private let pendingCheckpoint = Mutex<PendingCheckpoint?>(nil)
-
-    private var isWritingCheckpoint: Bool { pendingCheckpoint.withLock { $0?.isRunning ?? false } }
 
     /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.
     private func makeRoom(_ engine: StoreEngine) {
         guard let log = try? engine.log else { return }
-        install(engine)
-        let size = engine.projector.store.layers.memorySize
-        guard size > memoryLimit else { return }
-        if engine.projector.store.layers.isFullSet {
-            // A failed run is tried again as more changes arrive, but not with every change.
-            let isDue = pendingCheckpoint.withLock { $0?.isDueAgain(at: size, step: memoryLimit / 4) ?? false }
-            if isDue { checkpoints.async { self.make() } }
-            // The disk is slower than the writers, so they wait: memory stays bounded.
-            guard size > 2 * memoryLimit else { return }
-            checkpoints.sync {}
-            install(engine)
-            guard !engine.projector.store.layers.isFullSet else { return }
+        var hasWaited = false
+        while true {
+            switch step(engine, hasWaited: hasWaited) {
+            case .nothing: return
+            case .begin:
+                begin(engine, log)
+                return checkpoints.async { self.make() }
+            case .install(let runs): install(runs, engine)
+            case .retry: checkpoints.async { self.make() }
+            case .wait:
+                checkpoints.sync {}
+                hasWaited = true
+            }
         }
-        // Two checkpoints of one event would have the same name.
-        guard StoreWriter.checkpointed(engine) < engine.projector.through else { return }
-        begin(engine, log)
-        checkpoints.async { self.make() }
-    }
-
-    /// Returns the last event that a checkpoint covers.
-    private static func checkpointed(_ engine: StoreEngine) -> UInt64 {
-        engine.projector.store.layers.runs.first?.file ?? 0
     }
 
     private func begin(_ engine: StoreEngine, _ log: LogWriter, isWhole: Bool = false) {
@@ -281,36 +255,32 @@ final class StoreWriter: Sendable {
         let retention = (try? engine.reader.retention) ?? .everything
         projector.store.rotate()
         publishLayers(engine)
-        pendingCheckpoint.withLock {
-            $0 = PendingCheckpoint(
-                job: CheckpointJob(
+        scheduler.withLock {
+            $0.begin(
+                CheckpointJob(
                     log: log, isWhole: isWhole, layers: projector.store.layers, through: projector.through,
                     totals: projector.totals, digest: projector.store.digest, retention: retention))
         }
     }
 
     private func make() {
-        guard let job = pendingCheckpoint.withLock({ $0?.runs == nil ? $0?.job : nil }) else { return }
-        do throws(SyncError) {
-            let runs = try job.run()
-            pendingCheckpoint.withLock { $0?.runs = runs }
-            // If a commit is running, it installs the run at its end.
-            _ = engine.withLockIfAvailable { install($0) }
-        } catch {
-            pendingCheckpoint.withLock { $0?.failure = error }
-            checkpointFailed(error)
+        guard let job = scheduler.withLock({ $0.job }) else { return }
+        let result = Result { () throws(SyncError) in try job.run() }
+        scheduler.withLock { $0.end(result) }
+        switch result {
+        // If a commit is running, it installs the run at its end.
+        case .success: _ = engine.withLockIfAvailable { install($0) }
+        case .failure(let error): checkpointFailed(error)
         }
     }
 
     /// Replaces the input of a finished run by the run.
     private func install(_ engine: StoreEngine) {
-        let made: [Run]? = pendingCheckpoint.withLock { pending in
-            guard let runs = pending?.runs else { return nil }
-            pending = nil
-            return runs
-        }
-        guard let made else { return }
-        engine.projector.store.install(made)
+        if let runs = scheduler.withLock({ $0.takeRuns() }) { install(runs, engine) }
+    }
+
+    private func install(_ runs: [Run], _ engine: StoreEngine) {
+        engine.projector.store.install(runs)
         publishLayers(engine)
     }
 
@@ -330,9 +300,9 @@ final class StoreWriter: Sendable {
                 install(engine)
                 let layers = engine.projector.store.layers
                 let isFit = !isWhole || layers.runs.count <= 1
-                if StoreWriter.checkpointed(engine) >= wanted, isFit { return (true, nil) }
+                if layers.lastCovered >= wanted, isFit { return (true, nil) }
                 if !layers.isFullSet { begin(engine, log, isWhole: isWhole) }
-                return (false, pendingCheckpoint.withLock { $0?.failure })
+                return (false, scheduler.withLock { $0.failure })
             }
             if isDone { return }
             if let failure { throw failure }
@@ -342,7 +312,7 @@ final class StoreWriter: Sendable {
     /// Makes everything durable, writes a checkpoint if opening would otherwise be slow, and closes the log. From then on
     /// there is nothing to read.
     func close() throws(SyncError) {
-        if engine.withLock({ $0.projector.store.layers.memorySize }) > StoreWriter.worthCheckpoint {
+        if engine.withLock({ $0.projector.store.layers.memorySize }) > CheckpointScheduler.worthClosing {
             try? checkpoint()
         }
         let reason = SyncError(.closed, "the store was closed", hint: "Open it again.")
@@ -355,7 +325,9 @@ final class StoreWriter: Sendable {
         published.withLock { $0.state = .failure(reason) }
         observers.finish()
     }
+}
 
-    /// With less than this to fold, a checkpoint on closing is not worth its time.
-    private static let worthCheckpoint = 1 << 20
+extension StateLayers {
+    /// The last event that a checkpoint covers.
+    fileprivate var lastCovered: UInt64 { runs.first?.file ?? 0 }
 }
