@@ -94,6 +94,20 @@ struct DecisionFold {
     }
 }
 
+extension RowEntry {
+    /// The row as an app sees it after a decision about its operation; later changes lie on top of it.
+    package func visible(after decision: Resolution.Change?) -> Row? {
+        var entry = self
+        entry.pending = decision.map { change in
+            let place = Position(event: 0)
+            var pending = PendingRow(first: place, last: place, count: 1, isPresent: base != nil)
+            pending.append(JournalEntry(kind: change.kind, rowKey: []), change.columns, at: place)
+            return pending
+        }
+        return entry.visible
+    }
+}
+
 extension ChainLink {
     /// A change made by a resolution.
     fileprivate init(_ change: Resolution.Change, _ key: [UInt8], at position: Position, revives: Bool) {

@@ -141,7 +141,8 @@ private struct Play {
                         try play.follow(later, kind)
                         let comment: Comment = "\(kind), \(answer), \(decision), \(later) later changes"
                         let conflict = try #require(try play.reader.conflicts().first, comment)
-                        let hasBase = try play.reader.entry("t", "r")?.base != nil
+                        let entry = try #require(try play.reader.entry("t", "r"), comment)
+                        let hasBase = entry.base != nil
                         let resolution: Resolution?
                         do throws(SyncError) {
                             resolution = try conflict.resolution(decision, hasBase: hasBase)
@@ -157,6 +158,8 @@ private struct Play {
                         #expect(kinds.count <= 1, comment)
                         if later == 0 {
                             #expect(kinds.first == Self.expected(kind, answer, decision), comment)
+                            let seen = try play.reader.entry("t", "r")?.visible
+                            #expect(seen == entry.visible(after: event.change), comment)
                         } else if later == 2 {
                             // If the last change is a delete, the row is gone, or will be.
                             #expect(try play.reader.row("t", "r") == nil, comment)

@@ -18,40 +18,28 @@ extension StudioData {
 extension Conflict {
     /// The conflict with its sentence, and each decision with what it would leave.
     func preview(_ reader: StateReader) throws -> JSONValue {
-        let hasBase = try reader.entry(table, id)?.base != nil
+        let entry = try reader.entry(table, id)
         return json().adding([
             "sentence": .string(sentence), "colliding": .array(collidingColumns.map(JSONValue.string)),
             "decisions": .array(
                 [("take-server", .takeServer), ("keep-mine", .keepMine), ("merge", .merge)].map {
-                    outcome($0, $1, hasBase: hasBase)
+                    outcome($0, $1, entry)
                 }),
         ])
     }
 
     /// `{"choice","row","sends","columns"}`, or `{"choice","error","hint"}` for a decision that is not possible.
-    private func outcome(_ choice: String, _ decision: ConflictDecision, hasBase: Bool) -> JSONValue {
+    private func outcome(_ choice: String, _ decision: ConflictDecision, _ entry: RowEntry?) -> JSONValue {
         do throws(SyncError) {
-            let change = try resolution(decision, hasBase: hasBase)?.change
-            let row = row(after: change)
+            let change = try resolution(decision, hasBase: entry?.base != nil)?.change
             return [
                 "choice": .string(choice),
-                "row": .row(id, row),
+                "row": .row(id, entry?.visible(after: change)),
                 "sends": .optional(change.map { "\($0.kind)" }),
                 "columns": .array((change?.columns.columns ?? []).map(JSONValue.string)),
             ]
         } catch {
             return ["choice": .string(choice), "error": .string(error.message), "hint": .optional(error.hint)]
-        }
-    }
-
-    /// The row that an app sees after a decision; later changes lie on top of it.
-    private func row(after change: Resolution.Change?) -> Row? {
-        let ground = state == .parked ? base : server
-        switch change?.kind {
-        case nil: return ground
-        case .delete: return nil
-        case .insert: return change?.columns
-        case .update: return (ground ?? .empty).merged(with: change?.columns ?? .empty)
         }
     }
 }
