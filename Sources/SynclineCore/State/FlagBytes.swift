@@ -1,7 +1,7 @@
 // The flag bytes in entries of the state, with names for their bits.
 
 extension OptionSet where Element == Self {
-    /// Sets or clears a flag.
+    /// Sets a flag if a condition holds.
     @inline(__always)
     mutating func set(_ flag: Self, if condition: Bool) {
         if condition { insert(flag) }
@@ -49,7 +49,7 @@ struct FrozenFlags: OptionSet {
     static let maybeSent = FrozenFlags(rawValue: 1)
     /// It continues as an undelete.
     static let revival = FrozenFlags(rawValue: 2)
-    /// It is decided whether its row is restored.
+    /// It was decided to restore the row if the server has deleted it.
     static let decided = FrozenFlags(rawValue: 4)
     static let mayHaveBeenDone = FrozenFlags(rawValue: 8)
     /// A count of failures follows. In an event it always follows, and the flag is not set.
