@@ -3,8 +3,6 @@
 //
 //   block := number of parts, varint · offset among the entries of each part but the first, u16 · entries
 //   entry := shared varint · rest varint · 0 if the key was removed, else value length + 1, varint · rest · value
-//
-// A block that begins with a zero consists of entries alone, as earlier versions wrote them: it is one part.
 
 import SynclineGround
 
@@ -149,9 +147,8 @@ package final class RunBlock: @unchecked Sendable {
     deinit { if let memory { BlockMemory.deallocate(memory) } }
 
     private static func layout(_ bytes: Bytes) -> (parts: Int, entries: Int?) {
-        guard let first = bytes.first, first != 0 else { return (1, 0) }
         var reader = ByteReader(bytes)
-        guard let parts = try? reader.count(), parts - 1 <= reader.remaining / 2 else { return (1, nil) }
+        guard let parts = try? reader.count(), parts > 0, parts - 1 <= reader.remaining / 2 else { return (1, nil) }
         return (parts, reader.offset + 2 * (parts - 1))
     }
 

@@ -260,28 +260,11 @@ private struct Play {
         }
     }
 
-    @Test func `a block of entries alone, as earlier versions wrote it, is one part`() throws {
-        let keys = (0..<300).map { Array("key \(1000 + $0)".utf8) }
-        var writer = ByteWriter()
-        var last: [UInt8] = []
-        for key in keys {
-            let shared = zip(key, last).prefix { $0 == $1 }.count
-            writer.append(varint: shared)
-            writer.append(varint: key.count - shared)
-            writer.append(varint: key.count + 1)
-            writer.append(Array(key[shared...]) + key)
-            last = key
-        }
-        let block = writer.withView { RunBlock($0) }
-        #expect(block.parts == 1)
-        for (place, key) in keys.enumerated() {
-            try key.withBytes { bytes throws(MalformedBytes) in
-                guard case .value(let value) = try block.find(bytes) else { throw MalformedBytes() }
-                #expect([UInt8](value) == key)
-                var cursor = try RunBlock.Cursor(block, from: bytes)
-                #expect([UInt8](cursor.key) == key)
-                #expect(try cursor.countRest() == keys.count - place)
-            }
+    @Test func `a block without parts is refused`() {
+        let block = [UInt8](repeating: 0, count: 40).withBytes { RunBlock($0) }
+        #expect(throws: MalformedBytes.self) { try Array("key".utf8).withBytes { try block.find($0) } }
+        #expect(throws: MalformedBytes.self) {
+            try Array("key".utf8).withBytes { _ = try RunBlock.Cursor(block, from: $0) }
         }
     }
 

@@ -59,15 +59,10 @@ struct ReportReading {
     ///   - path: The directory of the new store.
     init(_ head: [UInt8], name: String, store path: String) throws {
         guard let value = try? Value(json: head), Report.begins(with: value),
-            case .integer(let version)? = value[member: "report"]
+            case .integer(let version)? = value[member: "report"], version >= Report.version
         else { throw ReportReading.noReport(name) }
         if version > Report.version {
             throw ToolError("store-newer", "the report was written by a newer version", hint: "Use that version.")
-        }
-        if version < Report.version {
-            throw ToolError(
-                "invalid-item", "the report was written by an older version, without an end mark",
-                hint: "Write it again with `syncline report -o FILE`.")
         }
         self.head = value
         self.name = name
