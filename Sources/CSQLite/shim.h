@@ -2,20 +2,21 @@
 
 #include <sqlite3.h>
 
-static inline int syncline_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
-    return sqlite3_bind_text(statement, index, text, size, SQLITE_TRANSIENT);
+// Bytes are copied. An empty buffer may have no address, which would be null to SQLite.
+static inline int syncline_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *text, long size) {
+    return sqlite3_bind_text64(statement, index, text ? text : "", size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static inline int syncline_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
-    return sqlite3_bind_blob(statement, index, bytes, size, SQLITE_TRANSIENT);
+static inline int syncline_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, long size) {
+    return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", size, SQLITE_TRANSIENT);
 }
 
-static inline void syncline_sqlite_result_text(sqlite3_context *context, const void *text, int size) {
-    sqlite3_result_text(context, (const char *)text, size, SQLITE_TRANSIENT);
+static inline void syncline_sqlite_result_text(sqlite3_context *context, const void *text, long size) {
+    sqlite3_result_text64(context, text ? text : "", size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static inline void syncline_sqlite_result_blob(sqlite3_context *context, const void *bytes, int size) {
-    sqlite3_result_blob(context, bytes, size, SQLITE_TRANSIENT);
+static inline void syncline_sqlite_result_blob(sqlite3_context *context, const void *bytes, long size) {
+    sqlite3_result_blob64(context, bytes ? bytes : "", size, SQLITE_TRANSIENT);
 }
 
 // A copy that SQLite frees.

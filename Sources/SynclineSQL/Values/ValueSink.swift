@@ -101,14 +101,11 @@ struct ResultSink: ValueSink {
     func double(_ number: Double) { sqlite3_result_double(context, number) }
 
     func text(_ utf8: UnsafeRawBufferPointer) {
-        // An empty buffer may have no address, which would be null to SQLite.
-        guard let start = utf8.baseAddress else { return syncline_sqlite_result_text(context, "", 0) }
-        syncline_sqlite_result_text(context, start, Int32(clamping: utf8.count))
+        syncline_sqlite_result_text(context, utf8.baseAddress, utf8.count)
     }
 
     func blob(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return sqlite3_result_zeroblob(context, 0) }
-        syncline_sqlite_result_blob(context, start, Int32(clamping: bytes.count))
+        syncline_sqlite_result_blob(context, bytes.baseAddress, bytes.count)
     }
 }
 
@@ -122,19 +119,10 @@ struct ParameterSink: ValueSink {
     func double(_ number: Double) { sqlite3_bind_double(statement, index, number) }
 
     func text(_ utf8: UnsafeRawBufferPointer) {
-        guard let start = utf8.baseAddress else {
-            syncline_sqlite_bind_text(statement, index, "", 0)
-            return
-        }
-        let text = start.assumingMemoryBound(to: CChar.self)
-        syncline_sqlite_bind_text(statement, index, text, Int32(clamping: utf8.count))
+        syncline_sqlite_bind_text(statement, index, utf8.baseAddress, utf8.count)
     }
 
     func blob(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else {
-            sqlite3_bind_zeroblob(statement, index, 0)
-            return
-        }
-        syncline_sqlite_bind_blob(statement, index, start, Int32(clamping: bytes.count))
+        syncline_sqlite_bind_blob(statement, index, bytes.baseAddress, bytes.count)
     }
 }

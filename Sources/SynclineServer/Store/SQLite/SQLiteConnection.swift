@@ -94,7 +94,11 @@ final class SQLiteConnection: SQLConnection {
             var reader = ByteReader(view.bytes)
             for (place, column) in row.columns.enumerated() {
                 let index = count + Int32(place) + 1
-                if column.type == .string, let code = try? reader.withText({ bind($0, index, statement) }) {
+                if column.type == .string,
+                    let code = try? reader.withText({
+                        syncline_sqlite_bind_text(statement, index, $0.baseAddress, $0.count)
+                    })
+                {
                     if code != SQLITE_OK { throw failure(code) }
                 } else {
                     try bind(column.type.bound((try? reader.value()) ?? .null), index, statement)
@@ -121,16 +125,7 @@ final class SQLiteConnection: SQLConnection {
 
     private func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) -> Int32 {
         var text = text
-        return text.withUTF8 { bind(UnsafeRawBufferPointer($0), index, statement) }
-    }
-
-    private func bind(_ utf8: UnsafeRawBufferPointer, _ index: Int32, _ statement: OpaquePointer) -> Int32 {
-        // An empty buffer may have no address, which would be null to SQLite.
-        guard let start = utf8.baseAddress, !utf8.isEmpty else {
-            return syncline_sqlite_bind_text(statement, index, "", 0)
-        }
-        let text = start.assumingMemoryBound(to: CChar.self)
-        return syncline_sqlite_bind_text(statement, index, text, Int32(clamping: utf8.count))
+        return text.withUTF8 { syncline_sqlite_bind_text(statement, index, $0.baseAddress, $0.count) }
     }
 
     private func failure(_ code: Int32) -> StoreFailure {

@@ -30,7 +30,7 @@ enum SQLiteFunctions {
         guard let argument, let text = text(argument), let moment = Timestamp(stored: text) else {
             return sqlite3_result_null(context)
         }
-        form(moment.instant).withText { syncline_sqlite_result_text(context, $0.baseAddress, Int32($0.count)) }
+        form(moment.instant).withText { syncline_sqlite_result_text(context, $0.baseAddress, $0.count) }
     }
 
     /// The number of a value; nil for other text.
@@ -71,5 +71,5 @@ private nonisolated func readNumber(
         writer.append(UInt8.max)
         writer.append(Array((SQLiteFunctions.text(value) ?? "").utf8))
     }
-    writer.bytes.withUnsafeBytes { syncline_sqlite_result_blob(context, $0.baseAddress, Int32($0.count)) }
+    writer.bytes.withUnsafeBytes { syncline_sqlite_result_blob(context, $0.baseAddress, $0.count) }
 }
