@@ -24,15 +24,9 @@ extension FilterExpression {
     func truth(of row: some FilterSubject, _ work: FilterWork?) -> Bool? {
         switch self {
         case .and(let left, let right):
-            let first = left.truth(of: row, work)
-            if first == false { return false }
-            let second = right.truth(of: row, work)
-            return second == false ? false : first == nil || second == nil ? nil : true
+            return .joined(left.truth(of: row, work), right.truth(of: row, work), decidedBy: false)
         case .or(let left, let right):
-            let first = left.truth(of: row, work)
-            if first == true { return true }
-            let second = right.truth(of: row, work)
-            return second == true ? true : first == nil || second == nil ? nil : false
+            return .joined(left.truth(of: row, work), right.truth(of: row, work), decidedBy: true)
         case .not(let inner):
             return inner.truth(of: row, work).map { !$0 }
         case .compare(let comparison, let left, let right):
@@ -99,6 +93,16 @@ extension FilterExpression {
         case .compare, .and, .or, .not, .oneOf:
             return FilterOperand(truth(of: row, work).map { .bool($0) } ?? .null)
         }
+    }
+}
+
+extension Bool? {
+    /// The `and` of two conditions, which false decides, or their `or`, which true decides.
+    @inline(__always)
+    static func joined(_ first: Bool?, _ second: @autoclosure () -> Bool?, decidedBy decisive: Bool) -> Bool? {
+        if first == decisive { return decisive }
+        let second = second()
+        return second == decisive ? decisive : first == nil || second == nil ? nil : !decisive
     }
 }
 

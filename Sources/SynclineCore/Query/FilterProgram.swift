@@ -44,8 +44,9 @@ final class FilterProgram {
 
     private static func compile(_ filter: FilterExpression, _ types: TableTypes) -> FilterStep {
         switch filter {
-        case .and(let left, let right): return BothSteps(compile(left, types), compile(right, types))
-        case .or(let left, let right): return EitherStep(compile(left, types), compile(right, types))
+        case .and(let left, let right):
+            return JoinedSteps(compile(left, types), compile(right, types), decidedBy: false)
+        case .or(let left, let right): return JoinedSteps(compile(left, types), compile(right, types), decidedBy: true)
         case .not(let inner): return NotStep(compile(inner, types))
         case .column(let path) where path.count == 1 && types[path[0]].mayHold(.bool(true)) && path[0] != "id":
             return FlagStep(path[0], .equal, true, filter)
@@ -105,39 +106,20 @@ private class FilterStep {
     func truth(of row: RowPointer, _ work: FilterWork) -> Bool? { filter.truth(of: row.pointee, work) }
 }
 
-private final class BothSteps: FilterStep {
+/// Two conditions, joined by `and` or `or`.
+private final class JoinedSteps: FilterStep {
     private let left: FilterStep
     private let right: FilterStep
+    /// The value of one that decides for both: false for `and`, true for `or`.
+    private let decisive: Bool
 
-    init(_ left: FilterStep, _ right: FilterStep) {
-        self.left = left
-        self.right = right
-        super.init(.and(left.filter, right.filter))
+    init(_ left: FilterStep, _ right: FilterStep, decidedBy decisive: Bool) {
+        (self.left, self.right, self.decisive) = (left, right, decisive)
+        super.init(decisive ? .or(left.filter, right.filter) : .and(left.filter, right.filter))
     }
 
     override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        let first = left.truth(of: row, work)
-        if first == false { return false }
-        let second = right.truth(of: row, work)
-        return second == false ? false : first == nil || second == nil ? nil : true
-    }
-}
-
-private final class EitherStep: FilterStep {
-    private let left: FilterStep
-    private let right: FilterStep
-
-    init(_ left: FilterStep, _ right: FilterStep) {
-        self.left = left
-        self.right = right
-        super.init(.or(left.filter, right.filter))
-    }
-
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        let first = left.truth(of: row, work)
-        if first == true { return true }
-        let second = right.truth(of: row, work)
-        return second == true ? true : first == nil || second == nil ? nil : false
+        .joined(left.truth(of: row, work), right.truth(of: row, work), decidedBy: decisive)
     }
 }
 
