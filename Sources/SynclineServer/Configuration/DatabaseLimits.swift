@@ -9,3 +9,11 @@ struct DatabaseLimits: Hashable, Sendable {
     /// Until another request releases its connection.
     var turn = Duration.seconds(5)
 }
+
+extension Duration {
+    /// Whole seconds, as a configuration has them.
+    var wholeSeconds: Int {
+        get { Int(components.seconds) }
+        set { self = .seconds(newValue) }
+    }
+}

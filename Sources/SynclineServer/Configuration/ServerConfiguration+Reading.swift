@@ -152,7 +152,7 @@ extension ServerConfiguration.Limits {
             ("bodyBytes", \.bodyBytes, 1, gibibyte),
             ("urlBytes", \.urlBytes, 64, mebibyte),
             ("headerBytes", \.headerBytes, 256, mebibyte),
-            ("idleSeconds", \.idleSeconds, 1, day),
+            ("idleSeconds", \.deadlines.idle, 1, day),
             ("stalledSeconds", \.stalledSeconds, 1, day),
             ("filterDepth", \.filterDepth, 1, 200),
             ("connections", \.connections, 1, 100_000),
@@ -163,12 +163,12 @@ extension ServerConfiguration.Limits {
             ("answerBytes", \.rows.answerBytes, 1000, gibibyte),
             ("rememberedBytes", \.rows.rememberedBytes, 0, gibibyte),
             ("connectionsPerAddress", \.connectionsPerAddress, 1, 100_000),
-            ("headSeconds", \.headSeconds, 1, day),
-            ("bodySeconds", \.bodySeconds, 1, day),
-            ("requestSeconds", \.requestSeconds, 1, day),
-            ("databaseSeconds", \.databaseSeconds, 1, day),
-            ("databaseConnectSeconds", \.databaseConnectSeconds, 1, day),
-            ("databaseWaitSeconds", \.databaseWaitSeconds, 1, day),
+            ("headSeconds", \.deadlines.head, 1, day),
+            ("bodySeconds", \.deadlines.body, 1, day),
+            ("requestSeconds", \.deadlines.request, 1, day),
+            ("databaseSeconds", \.database.statement.wholeSeconds, 1, day),
+            ("databaseConnectSeconds", \.database.connect.wholeSeconds, 1, day),
+            ("databaseWaitSeconds", \.database.turn.wholeSeconds, 1, day),
         ]
     }
 

@@ -55,8 +55,6 @@ struct ServerConfiguration: Hashable, Sendable {
         var bodyBytes = 1 << 20
         var urlBytes = 16_384
         var headerBytes = 32_768
-        /// After this time, a connection without a request is closed.
-        var idleSeconds = 60
         /// After this time without progress, a request is given up.
         var stalledSeconds = 10
         var filterDepth = 100
@@ -68,26 +66,8 @@ struct ServerConfiguration: Hashable, Sendable {
         var rows = RowLimits()
         /// The number of connections from one address; this machine's addresses and trusted proxies are exempt.
         var connectionsPerAddress = 256
-        var headSeconds = 10
-        var bodySeconds = 60
-        /// From the first line until the answer is sent.
-        var requestSeconds = 300
-
-        var deadlines: ConnectionDeadlines {
-            ConnectionDeadlines(idle: idleSeconds, head: headSeconds, body: bodySeconds, request: requestSeconds)
-        }
-
-        /// After this time, a statement of the database is given up, and so is waiting for a new connection or for a
-        /// connection in use.
-        var databaseSeconds = 30
-        var databaseConnectSeconds = 5
-        var databaseWaitSeconds = 5
-
-        var database: DatabaseLimits {
-            DatabaseLimits(
-                connect: .seconds(databaseConnectSeconds), statement: .seconds(databaseSeconds),
-                turn: .seconds(databaseWaitSeconds))
-        }
+        var deadlines = ConnectionDeadlines()
+        var database = DatabaseLimits()
     }
 
     struct TLSFiles: Hashable, Sendable {

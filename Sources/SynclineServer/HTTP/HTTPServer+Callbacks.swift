@@ -17,7 +17,7 @@ enum DaemonOptions {
         let memory = limits.headerBytes + limits.urlBytes + (16 << 10)
         var options = [
             option(.CONNECTION_LIMIT, connections),
-            option(.CONNECTION_TIMEOUT, limits.idleSeconds),
+            option(.CONNECTION_TIMEOUT, limits.deadlines.idle),
             option(.CONNECTION_MEMORY_LIMIT, memory),
             // A filter's evaluation may nest as deep as the filter.
             option(.THREAD_STACK_SIZE, 8 << 20),
@@ -112,7 +112,7 @@ private let endRequest:
         server.end(request)
         enter(.idle, connection)
         // The next request of the connection may take a while to arrive.
-        _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.idleSeconds))
+        _ = syncline_mhd_set_timeout(connection, UInt32(server.configuration.limits.deadlines.idle))
     }
 
 /// Called once for the head, for each piece of the body, and once after it.

@@ -53,7 +53,7 @@ import Testing
             return
         }
         #expect(configuration.pageSize == 7 && configuration.store == "sqlite:y.db")
-        #expect(configuration.limits.bodyBytes == 9 && configuration.limits.idleSeconds == 5)
+        #expect(configuration.limits.bodyBytes == 9 && configuration.limits.deadlines.idle == 5)
         #expect(configuration.tables.map(\.name) == ["a", "b"])
         #expect(configuration.tables[1].columns == [Column("text", .string), Column("n", .number)])
         #expect(
