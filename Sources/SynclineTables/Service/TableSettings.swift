@@ -12,8 +12,8 @@ package struct TableSettings: Sendable {
     /// The protocol of a request without a version.
     package var defaultProtocol = ServerProtocol.zumo2
     /// How requests are read.
-    package var rules = RequestRules.both(maximalTop: 1000, filterDepth: 100)
-    package var pageSize = 50
+    package var rules = RequestRules.peers
+    package var pageSize = Int.max
     /// The maximum size of an answer.
     package var answerBytes = Int.max
 

@@ -95,8 +95,7 @@ public final class SimulatedServer: Sendable {
         let ids = SimulatedIDs()
         store = MemoryTableStore(SimulatedTables(serverProtocol, options, definition), ids)
         var settings = TableSettings()
-        (settings.defaultProtocol, settings.rules, settings.others) = (serverProtocol, .peers, definition)
-        settings.pageSize = .max
+        (settings.defaultProtocol, settings.others) = (serverProtocol, definition)
         service = TableService(settings, store, ids)
     }
 
