@@ -11,7 +11,7 @@ struct PushDriver {
     let interruptions: Int
     let progress: @Sendable (SyncProgress) -> Void
 
-    func run(_ plan: [PlannedOperation], _ options: PushOptions) async throws(SyncError) -> PushReport {
+    func run(_ plan: [PlannedOperation], _ options: PushSettings) async throws(SyncError) -> PushReport {
         let ids = try database.read { reader throws(SyncError) in try reader.idComparison }
         var machine = PushMachine(plan, ids: ids, options)
         var warnings: Set<String> = []

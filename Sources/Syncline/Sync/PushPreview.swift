@@ -35,7 +35,7 @@ extension PushPreview {
         plan.mark(onTheirWay: rowsOnTheirWay)
         plan = plan.filter { tables?.contains($0.table) ?? true }
         let outlook = try RequestOutlook(reader)
-        let items = PushMachine(plan, ids: .exact, PushOptions()).items
+        let items = PushMachine(plan, ids: .exact, PushSettings()).items
         report = PushReport(plan.isEmpty ? .complete : .incomplete, items.map(\.report))
         requests = try plan.map { operation throws(SyncError) in try outlook.request(operation) }
         foreseen = try plan.map { operation throws(SyncError) in try outlook.conflict(operation) }

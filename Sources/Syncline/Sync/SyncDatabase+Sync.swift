@@ -5,33 +5,6 @@ public import SynclineCore
 import SynclineGround
 import SynclineWire
 
-/// Settings of a push.
-public struct PushSettings: Sendable {
-    /// The tables whose operations are pushed; nil for all.
-    public var tables: Set<String>?
-    /// How conflicts are decided.
-    public var policy: ConflictPolicy
-    /// The maximum number of operations on different rows in flight at once.
-    public var concurrency: Int
-    /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch
-    /// requests are sent one after another, whatever the concurrency.
-    public var batchSize: Int
-    /// How often a request is retried if the server is busy or failing.
-    public var retries: Int
-
-    /// Creates settings. Omitted ones have their defaults.
-    public init(
-        tables: Set<String>? = nil, policy: ConflictPolicy = .fail, concurrency: Int = 1, batchSize: Int = 100,
-        retries: Int = 3
-    ) {
-        self.tables = tables
-        self.policy = policy
-        self.concurrency = concurrency
-        self.batchSize = batchSize
-        self.retries = retries
-    }
-}
-
 /// Settings of a pull.
 public struct PullSettings: Sendable {
     /// Makes the pull incremental: only rows that changed since the last pull with this id.
@@ -94,14 +67,10 @@ extension SyncDatabase {
         let interruptions = writer.interruptions
         try await dropVoids(settings.tables)
         let plan = try await pending().filter { settings.tables?.contains($0.table) ?? true }
-        var options = PushOptions()
-        options.policy = settings.policy
-        options.concurrency = settings.concurrency
-        options.retries = settings.retries
-        options.batchSize = settings.batchSize
-        options.takesBatches = channel.capabilities.contains(.batch)
+        var settings = settings
+        settings.takesBatches = channel.capabilities.contains(.batch)
         let driver = PushDriver(database: self, channel: channel, interruptions: interruptions, progress: progress)
-        let report = try await driver.run(plan, options)
+        let report = try await driver.run(plan, settings)
         await takeInAgain()
         self.report(report)
         return report

@@ -215,7 +215,7 @@ package struct Replay {
         guard let policy = variation.policy, case .answered(let answer) = event.body else { return }
         let key = projector.state.rowKey(answer.table, answer.id)
         if case .done = answer.outcome { rebases[key] = nil }
-        guard case .conflict = answer.outcome, !isRefused, rebases[key] ?? 0 < PushOptions.rebaseLimit,
+        guard case .conflict = answer.outcome, !isRefused, rebases[key] ?? 0 < PushSettings.rebaseLimit,
             let entry = try projector.state.entry(key).entry, let frozen = entry.pending?.frozen,
             let conflict = Conflict(
                 table: answer.table, id: answer.id, frozen, projector.state.types[answer.table]),

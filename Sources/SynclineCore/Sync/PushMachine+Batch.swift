@@ -21,11 +21,11 @@ struct PushBatches: Sendable {
     }
 
     /// Notes from an answer what the server can do.
-    mutating func learn(from reply: ServerReply, _ options: PushOptions) {
+    mutating func learn(from reply: ServerReply, _ options: PushSettings) {
         if reply.status < 500 { takesBatches = offers(reply, options) && !hasRefused }
     }
 
-    private func offers(_ reply: ServerReply, _ options: PushOptions) -> Bool {
+    private func offers(_ reply: ServerReply, _ options: PushSettings) -> Bool {
         options.batchSize > 1 && reply.capabilities.contains(.batch)
     }
 
@@ -82,7 +82,7 @@ struct PushBatches: Sendable {
 
     /// The next operations to send: one, or several in one batch. `sizes` are the sizes of the first ready operations;
     /// nil for an operation that is sent alone.
-    mutating func next(_ options: PushOptions, _ tally: PushTally, sizes: [Int?]) -> [Int] {
+    mutating func next(_ options: PushSettings, _ tally: PushTally, sizes: [Int?]) -> [Int] {
         guard takesBatches else {
             guard !ready.isEmpty, tally.out < max(1, options.concurrency) else { return [] }
             return leave(1)

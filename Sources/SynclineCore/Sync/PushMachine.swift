@@ -1,32 +1,46 @@
 // The push as a state machine: it is told what happened and returns what to do next. It decides the order, which
 // operations wait for which, what is retried, and when everything stops. The driver carries out the actions.
 
-/// The options of a push.
-package struct PushOptions: Sendable {
-    package var policy = ConflictPolicy.fail
+/// Settings of a push.
+public struct PushSettings: Sendable {
+    /// The tables whose operations are pushed; nil for all.
+    public var tables: Set<String>?
+    /// How conflicts are decided.
+    public var policy: ConflictPolicy
     /// The maximum number of operations on different rows in flight at once.
-    package var concurrency = 1
-    /// How often an operation is retried after a 408, 429 or 5xx.
-    package var retries = 3
-    /// The maximum number of operations in one request, if the server accepts several.
-    package var batchSize = 100
-    /// The approximate maximum size of a request, in bytes.
+    public var concurrency: Int
+    /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch
+    /// requests are sent one after another, whatever the concurrency.
+    public var batchSize: Int
+    /// How often a request is retried if the server is busy or failing.
+    public var retries: Int
+    /// The approximate maximum size of a request with several operations, in bytes.
     package var batchBytes = 256 << 10
-    /// Whether the server is known to accept several.
+    /// Whether the server is known to accept several operations in one request.
     package var takesBatches = false
     /// How often a policy may rebase one operation.
     static let rebaseLimit = 4
     /// How many pushes in a row an operation may stop with 500 before it is parked.
     static let failureLimit = 3
 
-    package init() {}
+    /// Creates settings. Omitted ones have their defaults.
+    public init(
+        tables: Set<String>? = nil, policy: ConflictPolicy = .fail, concurrency: Int = 1, batchSize: Int = 100,
+        retries: Int = 3
+    ) {
+        self.tables = tables
+        self.policy = policy
+        self.concurrency = concurrency
+        self.batchSize = batchSize
+        self.retries = retries
+    }
 }
 
 package struct PushMachine: Sendable {
     package internal(set) var items: [Item]
     /// Why the push stopped.
     package private(set) var stop: SyncError?
-    let options: PushOptions
+    let options: PushSettings
     private let ids: IDComparison
     private var isRefreshing = false
     private var hasRefreshed = false
@@ -43,7 +57,7 @@ package struct PushMachine: Sendable {
     /// For an operation that follows another one of its row: that one.
     private var earlier: [Int: Int] = [:]
 
-    package init(_ plan: [PlannedOperation], ids: IDComparison, _ options: PushOptions) {
+    package init(_ plan: [PlannedOperation], ids: IDComparison, _ options: PushSettings) {
         self.options = options
         self.ids = ids
         batches = PushBatches(takesBatches: options.takesBatches && options.batchSize > 1)
@@ -157,7 +171,7 @@ package struct PushMachine: Sendable {
         guard let request = phase.request else { return refuse(.replied(index, reply)) }
         let judge = WriteJudge(
             request, ids: ids,
-            mayRevive: items[index].history.mayRevive && items[index].revivals < PushOptions.rebaseLimit)
+            mayRevive: items[index].history.mayRevive && items[index].revivals < PushSettings.rebaseLimit)
         let verdict: Verdict
         let status: Int
         if case .fetching(_, let original) = phase {
@@ -239,7 +253,7 @@ package struct PushMachine: Sendable {
         let history = items[index].history
         let works = history.serverWorks || history.failures > 0 && serverWorks
         items[index].history.failures += 1
-        if history.failures + 1 >= PushOptions.failureLimit, works, stop == nil {
+        if history.failures + 1 >= PushSettings.failureLimit, works, stop == nil {
             note(index, .parked, .conflict(.rejected))
             return settle(index, answer(.parked))
         }
@@ -309,7 +323,7 @@ package struct PushMachine: Sendable {
     /// The conflict is stored, and the policy may decide it.
     private mutating func decide(_ index: Int, _ conflict: Conflict?, hasBase: Bool) -> [Action] {
         guard let conflict, conflict.state == .conflict, stop == nil, !conflict.mayHaveBeenDone,
-            items[index].rebases < PushOptions.rebaseLimit
+            items[index].rebases < PushSettings.rebaseLimit
         else { return finish(index) }
         // If a merge is not possible, the conflict stays.
         let decision = options.policy.decide(conflict)

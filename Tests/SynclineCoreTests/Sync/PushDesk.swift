@@ -26,10 +26,10 @@ struct PushDesk {
 
     init(
         _ plan: [PlannedOperation], history: PushMachine.History = .init(),
-        _ change: (inout PushOptions) -> Void = { _ in }
+        _ change: (inout PushSettings) -> Void = { _ in }
     ) {
         self.history = history
-        var options = PushOptions()
+        var options = PushSettings()
         change(&options)
         machine = PushMachine(plan, ids: .exact, options)
         perform(machine.start())

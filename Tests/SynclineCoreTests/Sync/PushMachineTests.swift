@@ -318,7 +318,7 @@ import Testing
     }
 
     @Test func `an operation that is cancelled after a rebase has no answer`() {
-        var machine = PushMachine(Self.plan("a"), ids: .exact, PushOptions(policy: .clientWins))
+        var machine = PushMachine(Self.plan("a"), ids: .exact, PushSettings(policy: .clientWins))
         _ = machine.start()
         func frozen(_ id: String) -> FrozenOperation {
             FrozenOperation(
@@ -366,12 +366,5 @@ import Testing
         desk.fail(.cancelled)
         #expect(desk.thawed == 0)
         #expect(desk.outcomes == ["cancelled", "cancelled"])
-    }
-}
-
-extension PushOptions {
-    fileprivate init(policy: ConflictPolicy) {
-        self.init()
-        self.policy = policy
     }
 }

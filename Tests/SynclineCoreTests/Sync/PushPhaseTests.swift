@@ -113,8 +113,8 @@ struct PushStage: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(item.operation.id) \(item.phase.words)" }
 
-    private init(_ change: (inout PushOptions) -> Void = { _ in }) {
-        var options = PushOptions()
+    private init(_ change: (inout PushSettings) -> Void = { _ in }) {
+        var options = PushSettings()
         options.policy = .clientWins
         change(&options)
         machine = PushMachine(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PushTogetherTests {
     private static func desk(
-        _ count: Int = 5, _ change: (inout PushOptions) -> Void = { _ in }
+        _ count: Int = 5, _ change: (inout PushSettings) -> Void = { _ in }
     ) -> PushDesk {
         PushDesk((1...count).map { PushDesk.operation("r\($0)", UInt64($0)) }) { options in
             options.takesBatches = true

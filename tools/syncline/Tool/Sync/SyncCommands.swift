@@ -21,7 +21,7 @@ enum SyncCommands {
             Option(
                 "policy", value: "NAME", choices: ["fail", "server-wins", "client-wins", "merge"],
                 "how to resolve conflicts (default: fail, which leaves them to `resolve`)"),
-            Option("concurrency", value: "N", "maximum operations in flight (default: 1)"),
+            Option("concurrency", value: "N", "maximum operations in flight (default: \(PushSettings().concurrency))"),
             .retries, Option("dry-run", "show the requests without sending them"),
         ],
         examples: [
@@ -39,7 +39,8 @@ enum SyncCommands {
         let tables = arguments.values(of: "table")
         if !tables.isEmpty { settings.tables = Set(tables) }
         settings.policy = policy(arguments.value("policy") ?? "fail")
-        settings.concurrency = try arguments.number("concurrency", in: 1...64).map { Int($0) } ?? 1
+        settings.concurrency =
+            try arguments.number("concurrency", in: 1...64).map { Int($0) } ?? settings.concurrency
         settings.retries = try arguments.retries()
         let (wanted, isDry) = (settings, arguments.flag("dry-run"))
         if isDry {
@@ -187,12 +188,13 @@ extension SyncReport {
 }
 
 extension Option {
-    static let retries = Option("retries", value: "N", "retries after 408, 429 or 5xx (default: 3)")
+    static let retries = Option(
+        "retries", value: "N", "retries after 408, 429 or 5xx (default: \(PushSettings().retries))")
 }
 
 extension Arguments {
     func retries() throws(ToolError) -> Int {
-        try number("retries", in: 0...100).map { Int($0) } ?? 3
+        try number("retries", in: 0...100).map { Int($0) } ?? PushSettings().retries
     }
 }
 
