@@ -1,5 +1,5 @@
-// Searches a range of a log's events for the one that made a condition true. Examines every event of the range: for
-// one row, only the events that concern it; for the outbox, an outline of it; otherwise by a fold.
+// Searches a range of a log's events for the one that made a condition true. Folds every event of the range, and for
+// one row only the events that concern it.
 
 package struct ConditionSearch {
     /// The result of a search.
@@ -34,54 +34,23 @@ package struct ConditionSearch {
         self.records = records
     }
 
-    /// Searches the events after the state `start`, which is used up.
+    /// Searches the events after the state `start`, which is used up, until the condition becomes true.
     package func run(from start: Projector) throws -> Finding {
-        if let finding = try outline(from: start) { return finding }
         var search = try ReplaySearch(condition, from: start)
-        var finding = try find(after: start.through, search.holds) { record, number in
-            try search.fold(record, number: number)
-        }
-        finding.knowsSubject = search.knowsSubject
-        return finding
-    }
-
-    /// Searches the outbox without folding rows, which usually is sufficient; returns nil if it is not.
-    private func outline(from start: Projector) throws -> Finding? {
-        guard [.pending, .conflicts].contains(condition.subject), var outline = try OutboxOutline(from: start) else {
-            return nil
-        }
-        func holds() -> Bool? {
-            (condition.subject == .pending ? outline.operations : outline.waiting).map(condition.holds)
-        }
-        guard let heldBefore = holds() else { return nil }
-        var isClear = true
-        let finding = try find(after: start.through, heldBefore) { record, number in
-            let holds = try outline.fold(record, number: number) ? holds() : nil
-            isClear = holds != nil
-            return holds
-        }
-        return isClear ? finding : nil
-    }
-
-    /// Examines the events after one until the condition becomes true, or is not known.
-    private func find(
-        after through: UInt64, _ heldBefore: Bool,
-        _ fold: (UnsafeRawBufferPointer, UInt64) throws -> Bool?
-    ) throws -> Finding {
-        var finding = Finding(heldBefore: heldBefore, ceased: !heldBefore)
-        var held = heldBefore
-        try records(through) { number, record in
+        var finding = Finding(heldBefore: search.holds, ceased: !search.holds)
+        try records(start.through) { number, record in
             if number > last { return false }
             finding.searched = (finding.searched?.lowerBound ?? number)...number
-            guard let holds = try fold(record, number) else { return false }
+            let held = search.holds
+            let holds = try search.fold(record, number: number)
             if holds && !held {
                 finding.event = number
                 return false
             }
             if !holds { finding.ceased = true }
-            held = holds
             return number < last
         }
+        finding.knowsSubject = search.knowsSubject
         return finding
     }
 }

@@ -15,8 +15,8 @@
 // begin with "nothing" again, except that a row whose delete is frozen can only be inserted.
 //
 // This is the only place that knows the table. `decide` is asked when a change is made, or when the changes before it
-// are decided again. Its decision is recorded with the change, and `init(_:after:)` reads it back for the fold, a push,
-// the reports and the outline of the outbox.
+// are decided again. Its decision is recorded with the change, and `init(_:after:)` reads it back for the fold, a push
+// and the reports.
 
 /// The rule for a change: one cell of the table.
 package enum CompactorRule: Hashable, Sendable {
@@ -82,20 +82,11 @@ extension CompactorRule {
 
     /// The rule that was applied to a change, as recorded with it.
     package init(_ change: JournalEntry, after pending: OperationKind?) {
-        self.init(change.kind, replaces: change.replaces, cancels: change.cancels, after: pending)
-    }
-
-    private init(_ kind: OperationKind, replaces: Bool, cancels: Bool, after pending: OperationKind?) {
-        switch kind {
-        case .insert: self = replaces ? .replace : .first(.insert)
+        switch change.kind {
+        case .insert: self = change.replaces ? .replace : .first(.insert)
         case .update: self = pending.map { .merge(into: $0 == .insert ? .insert : .update) } ?? .first(.update)
-        case .delete: self = cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
+        case .delete: self = change.cancels ? .cancel : pending.map { .delete(insteadOf: $0) } ?? .first(.delete)
         }
-    }
-
-    /// Whether nothing is left to push after a recorded change, whatever was pending before it.
-    package static func leavesNothing(_ kind: OperationKind, cancels: Bool) -> Bool {
-        CompactorRule(kind, replaces: false, cancels: cancels, after: nil).operation == nil
     }
 
     /// Whether a change does not enter the outbox: an update that sets no column that is pushed.

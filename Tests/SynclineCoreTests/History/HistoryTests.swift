@@ -157,55 +157,6 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `an outline of the outbox counts the same as the fold, as far as it can`(seed: UInt64) throws {
-        let history = try history(seed, steps: 300)
-        let projector = try Projector()
-        var outline = try OutboxOutline(from: projector)
-        var told = 0
-        // A store with local columns has no outline.
-        var isThere = outline != nil
-        for (index, record) in history.records.enumerated() {
-            let number = UInt64(index) + 1
-            isThere = isThere || outline != nil
-            try record.withUnsafeBytes { bytes in
-                let isClear = try outline?.fold(bytes, number: number) ?? false
-                try projector.apply(bytes, number: number)
-                projector.store.endCommit()
-                if isClear { told += 1 } else { outline = try OutboxOutline(from: projector) }
-            }
-            if let count = outline?.operations { #expect(try count == projector.operations(), "@\(number)") }
-            if let waiting = outline?.waiting { #expect(try waiting == projector.waiting(), "@\(number)") }
-        }
-        #expect(told > 0 || !isThere)
-    }
-
-    @Test func `an outline follows pushes, answers and decisions one after the other`() throws {
-        var history = try RandomHistory(seed: 1)
-        var outline = try #require(try OutboxOutline(from: Projector()))
-        for _ in 0..<600 {
-            let before = history.records.count
-            switch history.chance.below(4) {
-            case 0: try history.send()
-            case 1: try history.answer()
-            case 2: try history.resolve()
-            default:
-                let change = LocalChange(kind: .update, table: "a", id: "\(before % 7)", columns: history.columns())
-                try history.record(.local(LocalTransaction([change], isGrouped: false)))
-            }
-            for (index, record) in history.records.enumerated().dropFirst(before) {
-                let isClear = try record.withUnsafeBytes { try outline.fold($0, number: UInt64(index) + 1) }
-                guard isClear else {
-                    // A row of the app's choosing, with later changes.
-                    outline = try #require(try OutboxOutline(from: history.projector))
-                    continue
-                }
-            }
-            #expect(try outline.operations == history.projector.operations(), "@\(history.records.count)")
-            #expect(try outline.waiting == history.projector.waiting(), "@\(history.records.count)")
-        }
-    }
-
-    @Test(arguments: seeds)
     func `a log without some of its events folds without failing`(seed: UInt64) throws {
         let history = try history(seed)
         var chance = Chance(seed: seed)
@@ -224,12 +175,4 @@ import Testing
         }
         #expect(replay.through == UInt64(history.records.count))
     }
-}
-
-extension Projector {
-    /// The number of operations to push.
-    fileprivate func operations() throws -> Int { try PushPlan(reader(of: store.snapshot)).toPush.count }
-
-    /// The number of operations that await a decision.
-    fileprivate func waiting() throws -> Int { try reader(of: store.snapshot).conflicts().count }
 }

@@ -78,10 +78,8 @@ import Testing
         }
     }
 
-    @Test func `only a delete that cancelled an insert leaves nothing, and only an update can be empty`() {
-        #expect(CompactorRule.leavesNothing(.delete, cancels: true))
+    @Test func `only an update can be empty`() {
         for kind in OperationKind.allCases {
-            #expect(!CompactorRule.leavesNothing(kind, cancels: false))
             #expect(CompactorRule.isEmpty(kind, hasColumns: false) == (kind == .update))
             #expect(!CompactorRule.isEmpty(kind, hasColumns: true))
         }
