@@ -1,15 +1,15 @@
-// One SQLite connection with the few statements the benchmark needs, prepared once.
+// One SQLite connection, whose statements are prepared once.
 
 import CBareSQLite
 
 /// Not Sendable: its owner sees to it that one thread uses it at a time.
 final class SQLiteConnection {
     private var handle: OpaquePointer?
+    private var statements: [String: OpaquePointer] = [:]
     private var begin: OpaquePointer?
     private var commit: OpaquePointer?
     private var upsert: OpaquePointer?
     private var newer: OpaquePointer?
-    private var insertions: [OpaquePointer?] = []
 
     init(_ path: String) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -17,12 +17,22 @@ final class SQLiteConnection {
         sqlite3_busy_timeout(handle, 10_000)
     }
 
+    convenience init(_ path: String, _ durability: Durability, _ settings: SQLiteSettings) throws {
+        try self.init(path)
+        try run("PRAGMA journal_mode=WAL")
+        try run("PRAGMA synchronous=\(durability == .durable ? "FULL" : "NORMAL")")
+        if settings.tuned {
+            try run("PRAGMA cache_size=-262144")
+            try run("PRAGMA wal_autocheckpoint=20000")
+        }
+    }
+
     func run(_ text: String) throws { try check(sqlite3_exec(handle, text, nil, nil, nil)) }
 
     func prepareWrites() throws {
-        begin = try prepare("BEGIN IMMEDIATE")
-        commit = try prepare("COMMIT")
-        upsert = try prepare(
+        begin = try statement("BEGIN IMMEDIATE")
+        commit = try statement("COMMIT")
+        upsert = try statement(
             "INSERT INTO rows(id, data) VALUES(?1, ?2) ON CONFLICT(id) DO UPDATE SET data = excluded.data")
     }
 
@@ -44,7 +54,7 @@ final class SQLiteConnection {
     func read(_ query: String, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) throws {
         let statement = try prepare(query)
         defer { sqlite3_finalize(statement) }
-        while try row(statement) { body(bytes(statement, 0), bytes(statement, 1)) }
+        while try next(statement) { body(bytes(statement, 0), bytes(statement, 1)) }
     }
 
     /// The rows of a query, each value as text.
@@ -52,7 +62,7 @@ final class SQLiteConnection {
         let statement = try prepare(query)
         defer { sqlite3_finalize(statement) }
         var rows: [[String]] = []
-        while try row(statement) {
+        while try next(statement) {
             rows.append(
                 (0..<sqlite3_column_count(statement)).map { column in
                     sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "null"
@@ -62,7 +72,7 @@ final class SQLiteConnection {
     }
 
     func prepareFollowing() throws {
-        newer = try prepare("SELECT rowid, data FROM rows WHERE rowid > ?1 ORDER BY rowid")
+        newer = try statement("SELECT rowid, data FROM rows WHERE rowid > ?1 ORDER BY rowid")
     }
 
     /// Calls with the value of each row after `lastRow`, and updates `lastRow`.
@@ -70,7 +80,7 @@ final class SQLiteConnection {
         defer { sqlite3_reset(newer) }
         sqlite3_bind_int64(newer, 1, lastRow)
         var count = 0
-        while try row(newer) {
+        while try next(newer) {
             lastRow = sqlite3_column_int64(newer, 0)
             body(bytes(newer, 1))
             count += 1
@@ -85,46 +95,67 @@ final class SQLiteConnection {
 
     /// A statement that is run with other fields each time.
     func insertion(_ text: String) throws -> ([Field]) throws -> Void {
-        let statement = try prepare(text)
-        insertions.append(statement)
+        let statement = try statement(text)
         return { [unowned self] fields in
             for (index, field) in fields.enumerated() {
                 switch field {
                 case .integer(let number): sqlite3_bind_int64(statement, Int32(index + 1), number)
-                case .text(let text):
-                    sqlite3_bind_text(statement, Int32(index + 1), text, -1, SQLiteConnection.copies)
+                case .text(let text): bind(statement, Int32(index + 1), text)
                 }
             }
             try step(statement)
         }
     }
 
-    /// Tells SQLite to copy what it is given.
-    private static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
     func close() {
-        for statement in [begin, commit, upsert, newer] + insertions { sqlite3_finalize(statement) }
+        for statement in statements.values { sqlite3_finalize(statement) }
         sqlite3_close(handle)
         handle = nil
     }
 
-    private func prepare(_ text: String) throws -> OpaquePointer? {
-        var statement: OpaquePointer?
-        try check(sqlite3_prepare_v2(handle, text, -1, &statement, nil))
+    // MARK: Statements
+
+    /// A statement that is kept.
+    func statement(_ text: String) throws -> OpaquePointer? {
+        if let known = statements[text] { return known }
+        let statement = try prepare(text, UInt32(SQLITE_PREPARE_PERSISTENT))
+        statements[text] = statement
         return statement
     }
 
-    private func step(_ statement: OpaquePointer?) throws {
+    private func prepare(_ text: String, _ flags: UInt32 = 0) throws -> OpaquePointer? {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, text, -1, flags, &statement, nil))
+        return statement
+    }
+
+    func bind(_ statement: OpaquePointer?, _ place: Int32, _ bytes: UnsafeRawBufferPointer) {
+        sqlite3_bind_blob(statement, place, bytes.baseAddress, Int32(bytes.count), SQLiteConnection.copies)
+    }
+
+    func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            _ = utf8.withMemoryRebound(to: CChar.self) {
+                sqlite3_bind_text(statement, place, $0.baseAddress, Int32($0.count), SQLiteConnection.copies)
+            }
+        }
+    }
+
+    /// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`).
+    private static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    /// Runs a statement that returns no rows.
+    func step(_ statement: OpaquePointer?) throws {
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
         guard code == SQLITE_DONE else { return try check(code) }
     }
 
-    private func row(_ statement: OpaquePointer?) throws -> Bool {
+    func next(_ statement: OpaquePointer?) throws -> Bool {
         let code = sqlite3_step(statement)
-        if code == SQLITE_ROW { return true }
-        if code != SQLITE_DONE { try check(code) }
-        return false
+        if code != SQLITE_ROW && code != SQLITE_DONE { try check(code) }
+        return code == SQLITE_ROW
     }
 
     private func bytes(_ statement: OpaquePointer?, _ column: Int32) -> UnsafeRawBufferPointer {

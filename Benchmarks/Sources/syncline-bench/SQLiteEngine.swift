@@ -31,13 +31,7 @@ final class SQLiteEngine: Engine {
     private static func connect(
         _ directory: String, _ durability: Durability, _ settings: SQLiteSettings
     ) throws -> sending SQLiteConnection {
-        let connection = try SQLiteConnection(directory + "/rows.sqlite")
-        try connection.run("PRAGMA journal_mode=WAL")
-        try connection.run("PRAGMA synchronous=\(durability == .durable ? "FULL" : "NORMAL")")
-        if settings.tuned {
-            try connection.run("PRAGMA cache_size=-262144")
-            try connection.run("PRAGMA wal_autocheckpoint=20000")
-        }
+        let connection = try SQLiteConnection(directory + "/rows.sqlite", durability, settings)
         try connection.run(
             "CREATE TABLE IF NOT EXISTS rows(id BLOB PRIMARY KEY NOT NULL, data TEXT NOT NULL)"
                 + (settings.clustered ? " WITHOUT ROWID" : ""))

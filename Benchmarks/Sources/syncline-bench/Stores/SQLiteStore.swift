@@ -5,19 +5,11 @@ import CBareSQLite
 
 /// Sendable although it holds pointers: one thread uses it at a time.
 final class SQLiteStore: Store, @unchecked Sendable {
-    private var handle: OpaquePointer?
-    private var statements: [String: OpaquePointer] = [:]
+    private let connection: SQLiteConnection
 
     init(_ directory: String, _ durability: Durability, _ settings: SQLiteSettings) throws {
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        try check(sqlite3_open_v2(directory + "/store.sqlite", &handle, flags, nil))
-        try run("PRAGMA journal_mode=WAL")
-        try run("PRAGMA synchronous=\(durability == .durable ? "FULL" : "NORMAL")")
-        if settings.tuned {
-            try run("PRAGMA cache_size=-262144")
-            try run("PRAGMA wal_autocheckpoint=20000")
-        }
-        try run(
+        connection = try SQLiteConnection(directory + "/store.sqlite", durability, settings)
+        try connection.run(
             """
             CREATE TABLE IF NOT EXISTS rows(id BLOB PRIMARY KEY NOT NULL, title TEXT, done INTEGER, priority INTEGER,
             project TEXT, due TEXT, tag TEXT)\(settings.clustered ? " WITHOUT ROWID" : "");
@@ -26,42 +18,43 @@ final class SQLiteStore: Store, @unchecked Sendable {
     }
 
     func insert(_ rows: TodoRows, _ range: Range<Int>) throws {
-        let row = try statement(
+        let row = try connection.statement(
             """
             INSERT INTO rows VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(id) DO UPDATE SET title = excluded.title,
             done = excluded.done, priority = excluded.priority, project = excluded.project, due = excluded.due,
             tag = excluded.tag
             """)
-        let operation = try statement("INSERT INTO operations(kind, tbl, id, data) VALUES(0, 'todos', ?1, ?2)")
-        try step(try statement("BEGIN IMMEDIATE"))
+        let operation = try connection.statement(
+            "INSERT INTO operations(kind, tbl, id, data) VALUES(0, 'todos', ?1, ?2)")
+        try connection.step(try connection.statement("BEGIN IMMEDIATE"))
         for index in range {
             let todo = rows[index]
             try withBytes(of: rows.key(index)) { id in
-                bind(row, 1, id)
-                bind(row, 2, todo.title)
+                connection.bind(row, 1, id)
+                connection.bind(row, 2, todo.title)
                 sqlite3_bind_int(row, 3, todo.isDone ? 1 : 0)
                 sqlite3_bind_int(row, 4, Int32(todo.priority))
-                bind(row, 5, todo.project)
-                bind(row, 6, todo.due)
-                bind(row, 7, todo.tag)
-                try step(row)
-                bind(operation, 1, id)
+                connection.bind(row, 5, todo.project)
+                connection.bind(row, 6, todo.due)
+                connection.bind(row, 7, todo.tag)
+                try connection.step(row)
+                connection.bind(operation, 1, id)
                 try todo.json.withUnsafeBytes { json in
                     sqlite3_bind_text(
                         operation, 2, json.bindMemory(to: CChar.self).baseAddress, Int32(json.count), nil)
-                    try step(operation)
+                    try connection.step(operation)
                 }
             }
         }
-        try step(try statement("COMMIT"))
+        try connection.step(try connection.statement("COMMIT"))
     }
 
     func get(_ rows: TodoRows, _ index: Int) throws -> Int {
-        let select = try statement("SELECT title, done, priority, project, due, tag FROM rows WHERE id = ?1")
+        let select = try connection.statement("SELECT title, done, priority, project, due, tag FROM rows WHERE id = ?1")
         defer { sqlite3_reset(select) }
         return try withBytes(of: rows.key(index)) { id in
-            bind(select, 1, id)
-            guard try next(select) else { throw BenchError("a row is missing") }
+            connection.bind(select, 1, id)
+            guard try connection.next(select) else { throw BenchError("a row is missing") }
             return copy(select, from: 0)
         }
     }
@@ -75,14 +68,16 @@ final class SQLiteStore: Store, @unchecked Sendable {
         ) { _ in }
     }
 
-    func index() throws { try run("CREATE INDEX tags ON rows(tag)") }
+    func index() throws { try connection.run("CREATE INDEX tags ON rows(tag)") }
 
     func find(tag: String) throws -> Int {
-        try count("SELECT id, title, done, priority, project, due, tag FROM rows WHERE tag = ?1") { bind($0, 1, tag) }
+        try count("SELECT id, title, done, priority, project, due, tag FROM rows WHERE tag = ?1") {
+            connection.bind($0, 1, tag)
+        }
     }
 
     func indexLists() throws {
-        try run("CREATE INDEX dates ON rows(due, id); CREATE INDEX titles ON rows(tag, title, id); ANALYZE")
+        try connection.run("CREATE INDEX dates ON rows(due, id); CREATE INDEX titles ON rows(tag, title, id); ANALYZE")
     }
 
     func ask(_ question: ListQuestion, _ place: ListPlace) throws -> Int {
@@ -96,44 +91,41 @@ final class SQLiteStore: Store, @unchecked Sendable {
             return try count(
                 "SELECT \(columns) FROM rows WHERE (due, id) > (?1, ?2) ORDER BY due, id LIMIT 50"
             ) { select in
-                bind(select, 1, place.due)
-                withBytes(of: place.key) { bind(select, 2, $0) }
+                connection.bind(select, 1, place.due)
+                withBytes(of: place.key) { connection.bind(select, 2, $0) }
             }
         case .count:
-            let select = try statement("SELECT count(*) FROM rows WHERE tag >= ?1 AND tag < ?2")
+            let select = try connection.statement("SELECT count(*) FROM rows WHERE tag >= ?1 AND tag < ?2")
             defer { sqlite3_reset(select) }
             bindTags(select, place.tags(1))
-            guard try next(select) else { throw BenchError("SQLite counts nothing") }
+            guard try connection.next(select) else { throw BenchError("SQLite counts nothing") }
             return Int(sqlite3_column_int64(select, 0))
         case .range, .prefix:
             return try count("SELECT \(columns) FROM rows WHERE tag >= ?1 AND tag < ?2") {
                 bindTags($0, place.tags(3))
             }
         case .covered:
-            return try count("SELECT id, title FROM rows WHERE tag = ?1") { bind($0, 1, place.tag) }
+            return try count("SELECT id, title FROM rows WHERE tag = ?1") { connection.bind($0, 1, place.tag) }
         }
     }
 
     private func bindTags(_ select: OpaquePointer?, _ tags: (from: String, to: String)) {
-        bind(select, 1, tags.from)
-        bind(select, 2, tags.to)
+        connection.bind(select, 1, tags.from)
+        connection.bind(select, 2, tags.to)
     }
 
     func plan() throws -> Int { try count("SELECT id, kind, data, tbl, seq FROM operations ORDER BY seq") { _ in } }
 
-    func close() {
-        for statement in statements.values { sqlite3_finalize(statement) }
-        sqlite3_close(handle)
-    }
+    func close() { connection.close() }
 
     // MARK: Statements
 
     private func count(_ query: String, _ prepare: (OpaquePointer?) -> Void) throws -> Int {
-        let select = try statement(query)
+        let select = try connection.statement(query)
         defer { sqlite3_reset(select) }
         prepare(select)
         var rows: [Int] = []
-        while try next(select) { rows.append(copy(select, from: 1)) }
+        while try connection.next(select) { rows.append(copy(select, from: 1)) }
         return rows.count
     }
 
@@ -157,47 +149,4 @@ final class SQLiteStore: Store, @unchecked Sendable {
         case integer(Int64)
         case text(String)
     }
-
-    private func run(_ text: String) throws { try check(sqlite3_exec(handle, text, nil, nil, nil)) }
-
-    private func statement(_ text: String) throws -> OpaquePointer? {
-        if let known = statements[text] { return known }
-        var statement: OpaquePointer?
-        try check(sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
-        statements[text] = statement
-        return statement
-    }
-
-    private func bind(_ statement: OpaquePointer?, _ place: Int32, _ bytes: UnsafeRawBufferPointer) {
-        sqlite3_bind_blob(statement, place, bytes.baseAddress, Int32(bytes.count), transient)
-    }
-
-    private func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {
-        var text = text
-        text.withUTF8 { utf8 in
-            _ = utf8.withMemoryRebound(to: CChar.self) {
-                sqlite3_bind_text(statement, place, $0.baseAddress, Int32($0.count), transient)
-            }
-        }
-    }
-
-    private func step(_ statement: OpaquePointer?) throws {
-        let code = sqlite3_step(statement)
-        sqlite3_reset(statement)
-        guard code == SQLITE_DONE else { return try check(code) }
-    }
-
-    private func next(_ statement: OpaquePointer?) throws -> Bool {
-        let code = sqlite3_step(statement)
-        if code != SQLITE_ROW && code != SQLITE_DONE { try check(code) }
-        return code == SQLITE_ROW
-    }
-
-    private func check(_ code: Int32) throws {
-        guard code != SQLITE_OK else { return }
-        throw BenchError("SQLite: \(String(cString: sqlite3_errmsg(handle)))")
-    }
 }
-
-/// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`).
-private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
