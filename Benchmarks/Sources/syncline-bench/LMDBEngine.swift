@@ -9,13 +9,7 @@ final class LMDBEngine: Engine, @unchecked Sendable {
     private let table: MDB_dbi
 
     init(_ directory: String, _ durability: Durability) throws {
-        var environment: OpaquePointer?
-        try checkLMDB(mdb_env_create(&environment))
-        guard let environment else { throw BenchError("LMDB made no environment") }
-        try checkLMDB(mdb_env_set_mapsize(environment, 4 << 30))
-        let flags = durability == .durable ? 0 : UInt32(MDB_NOSYNC)
-        try checkLMDB(mdb_env_open(environment, directory, flags, 0o644))
-        self.environment = environment
+        environment = try openLMDB(directory, durability)
         var transaction: OpaquePointer?
         var table: MDB_dbi = 0
         try checkLMDB(mdb_txn_begin(environment, nil, 0, &transaction))
@@ -74,6 +68,18 @@ private final class LMDBSession: Session {
     init(_ engine: LMDBEngine) { self.engine = engine }
 
     func put(_ records: RecordSet, _ range: Range<Int>) throws { try engine.put(records, range) }
+}
+
+/// - Parameter tables: How many tables have names.
+func openLMDB(_ directory: String, _ durability: Durability, tables: UInt32 = 0) throws -> OpaquePointer {
+    var environment: OpaquePointer?
+    try checkLMDB(mdb_env_create(&environment))
+    guard let environment else { throw BenchError("LMDB made no environment") }
+    try checkLMDB(mdb_env_set_mapsize(environment, 4 << 30))
+    try checkLMDB(mdb_env_set_maxdbs(environment, tables))
+    let flags = durability == .durable ? 0 : UInt32(MDB_NOSYNC)
+    try checkLMDB(mdb_env_open(environment, directory, flags, 0o644))
+    return environment
 }
 
 /// LMDB's view of bytes; it does not write through it.

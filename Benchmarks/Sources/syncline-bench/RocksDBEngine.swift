@@ -4,10 +4,10 @@
 import CRocksDB
 
 /// Sendable although it holds pointers: the database and its option objects may be used by many threads.
-final class RocksDBEngine: Engine, @unchecked Sendable {
-    fileprivate let database: OpaquePointer
-    fileprivate let writeOptions: OpaquePointer
-    private let readOptions: OpaquePointer
+final class RocksDB: @unchecked Sendable {
+    let database: OpaquePointer
+    let readOptions: OpaquePointer
+    private let writeOptions: OpaquePointer
 
     init(_ directory: String, _ durability: Durability) throws {
         let options = rocksdb_options_create()
@@ -26,13 +26,31 @@ final class RocksDBEngine: Engine, @unchecked Sendable {
         rocksdb_writeoptions_set_sync(writeOptions, durability == .durable ? 1 : 0)
     }
 
-    func makeSession() throws -> any Session { try RocksDBSession(self) }
+    func write(_ batch: OpaquePointer?) throws {
+        var failure: UnsafeMutablePointer<CChar>?
+        rocksdb_write(database, writeOptions, batch, &failure)
+        try checkRocksDB(&failure)
+    }
+
+    func close() {
+        rocksdb_writeoptions_destroy(writeOptions)
+        rocksdb_readoptions_destroy(readOptions)
+        rocksdb_close(database)
+    }
+}
+
+final class RocksDBEngine: Engine {
+    private let rocks: RocksDB
+
+    init(_ directory: String, _ durability: Durability) throws { rocks = try RocksDB(directory, durability) }
+
+    func makeSession() throws -> any Session { try RocksDBSession(rocks) }
 
     func readFirst() throws -> Int { try read(atMost: 1).bytes }
     func scan() throws -> ScanTotals { try read(atMost: .max) }
 
     private func read(atMost limit: Int) throws -> ScanTotals {
-        let iterator = rocksdb_create_iterator(database, readOptions)
+        let iterator = rocksdb_create_iterator(rocks.database, rocks.readOptions)
         defer { rocksdb_iter_destroy(iterator) }
         var totals = ScanTotals()
         rocksdb_iter_seek_to_first(iterator)
@@ -50,20 +68,16 @@ final class RocksDBEngine: Engine, @unchecked Sendable {
         return totals
     }
 
-    func close() {
-        rocksdb_writeoptions_destroy(writeOptions)
-        rocksdb_readoptions_destroy(readOptions)
-        rocksdb_close(database)
-    }
+    func close() { rocks.close() }
 }
 
 private final class RocksDBSession: Session {
-    private let engine: RocksDBEngine
+    private let rocks: RocksDB
     private let batch: OpaquePointer
 
-    init(_ engine: RocksDBEngine) throws {
+    init(_ rocks: RocksDB) throws {
         guard let batch = rocksdb_writebatch_create() else { throw BenchError("RocksDB made no batch") }
-        self.engine = engine
+        self.rocks = rocks
         self.batch = batch
     }
 
@@ -76,9 +90,7 @@ private final class RocksDBSession: Session {
             let value = records.value(index).bindMemory(to: CChar.self)
             rocksdb_writebatch_put(batch, key.baseAddress, key.count, value.baseAddress, value.count)
         }
-        var failure: UnsafeMutablePointer<CChar>?
-        rocksdb_write(engine.database, engine.writeOptions, batch, &failure)
-        try checkRocksDB(&failure)
+        try rocks.write(batch)
     }
 }
 

@@ -9,13 +9,7 @@ final class LMDBStore: Store, @unchecked Sendable {
     private let operations: MDB_dbi
 
     init(_ directory: String, _ durability: Durability) throws {
-        var environment: OpaquePointer?
-        try checkLMDB(mdb_env_create(&environment))
-        guard let environment else { throw BenchError("LMDB made no environment") }
-        try checkLMDB(mdb_env_set_mapsize(environment, 4 << 30))
-        try checkLMDB(mdb_env_set_maxdbs(environment, 2))
-        try checkLMDB(mdb_env_open(environment, directory, durability == .durable ? 0 : UInt32(MDB_NOSYNC), 0o644))
-        self.environment = environment
+        environment = try openLMDB(directory, durability, tables: 2)
         var transaction: OpaquePointer?
         var (rows, operations): (MDB_dbi, MDB_dbi) = (0, 0)
         try checkLMDB(mdb_txn_begin(environment, nil, 0, &transaction))

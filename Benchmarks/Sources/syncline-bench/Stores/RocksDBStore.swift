@@ -3,28 +3,10 @@
 
 import CRocksDB
 
-/// Sendable although it holds pointers: the database and its option objects may be used by many threads.
-final class RocksDBStore: Store, @unchecked Sendable {
-    private let database: OpaquePointer
-    private let writeOptions: OpaquePointer
-    private let readOptions: OpaquePointer
+final class RocksDBStore: Store {
+    private let rocks: RocksDB
 
-    init(_ directory: String, _ durability: Durability) throws {
-        let options = rocksdb_options_create()
-        defer { rocksdb_options_destroy(options) }
-        rocksdb_options_set_create_if_missing(options, 1)
-        rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
-        var failure: UnsafeMutablePointer<CChar>?
-        let opened = rocksdb_open(options, directory + "/rocksdb", &failure)
-        try checkRocksDB(&failure)
-        guard let opened, let writeOptions = rocksdb_writeoptions_create(),
-            let readOptions = rocksdb_readoptions_create()
-        else { throw BenchError("RocksDB did not open") }
-        database = opened
-        self.writeOptions = writeOptions
-        self.readOptions = readOptions
-        rocksdb_writeoptions_set_sync(writeOptions, durability == .durable ? 1 : 0)
-    }
+    init(_ directory: String, _ durability: Durability) throws { rocks = try RocksDB(directory, durability) }
 
     func insert(_ rows: TodoRows, _ range: Range<Int>) throws {
         let batch = rocksdb_writebatch_create()
@@ -39,9 +21,7 @@ final class RocksDBStore: Store, @unchecked Sendable {
             withUnsafeBytes(of: UInt64(index).bigEndian) { operation.append(contentsOf: $0) }
             put(batch, operation, row + json)
         }
-        var failure: UnsafeMutablePointer<CChar>?
-        rocksdb_write(database, writeOptions, batch, &failure)
-        try checkRocksDB(&failure)
+        try rocks.write(batch)
     }
 
     private func put(_ batch: OpaquePointer?, _ key: [UInt8], _ value: [UInt8]) {
@@ -59,7 +39,7 @@ final class RocksDBStore: Store, @unchecked Sendable {
             let key = ([1] + key).map { CChar(bitPattern: $0) }
             var size = 0
             var failure: UnsafeMutablePointer<CChar>?
-            let value = rocksdb_get(database, readOptions, key, key.count, &size, &failure)
+            let value = rocksdb_get(rocks.database, rocks.readOptions, key, key.count, &size, &failure)
             try checkRocksDB(&failure)
             guard let value else { throw BenchError("a row is missing") }
             rocksdb_free(value)
@@ -67,9 +47,5 @@ final class RocksDBStore: Store, @unchecked Sendable {
         }
     }
 
-    func close() {
-        rocksdb_writeoptions_destroy(writeOptions)
-        rocksdb_readoptions_destroy(readOptions)
-        rocksdb_close(database)
-    }
+    func close() { rocks.close() }
 }
