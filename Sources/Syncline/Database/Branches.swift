@@ -94,11 +94,8 @@ extension SyncDatabase {
             // Decided on the state that the transaction is made in.
             let landing = try Landing(from: base, to: branch, onto: engine.reader)
             guard over || landing.moved.isEmpty else { throw Branches.moved(landing.moved) }
-            let (_, event) = try engine.local(isGrouped: true) {
-                (writer: inout LocalTransactionWriter) throws(SyncError) -> Void in
-                let transaction = SyncTransaction(engine, writer)
+            let (_, event) = try engine.local(isGrouped: true) { transaction throws(SyncError) in
                 for change in landing.changes { try transaction.make(change) }
-                writer = transaction.finish()
             }
             try engine.record(.configured(name: point.landed, value: .integer(Int64(event ?? 0))))
             return (event, landing.changes)

@@ -172,8 +172,8 @@ extension SyncDatabase {
 
 extension StoreEngine {
     fileprivate func takeIn(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
-        _ = try local(isGrouped: transaction.isGrouped, at: time) {
-            (writer: inout LocalTransactionWriter) throws(SyncError) in try writer.takeIn(transaction)
+        _ = try local(isGrouped: transaction.isGrouped, at: time) { here throws(SyncError) in
+            try here.writer.takeIn(transaction)
         }
     }
 }

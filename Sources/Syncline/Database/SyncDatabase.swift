@@ -141,12 +141,8 @@ public final class SyncDatabase: Sendable {
         _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
         try await writer.perform(durability ?? configuration.durability) { engine in
-            let (outcome, event) = try engine.local(isGrouped: isGrouped) {
-                (writer: inout LocalTransactionWriter) throws(SyncError) -> Result<Value, any Error> in
-                let transaction = SyncTransaction(engine, writer)
-                let result = Result { try body(transaction) }
-                writer = transaction.finish()
-                return result
+            let (outcome, event) = try engine.local(isGrouped: isGrouped) { transaction in
+                Result { try body(transaction) }
             }
             // An error that the app throws passes through unchanged; the writer rolls the changes back.
             return (try outcome.get(), event)

@@ -73,10 +73,10 @@ struct CheckpointScheduler: Sendable {
     ///   - size: The size of the newest changes in memory.
     ///   - isCovered: Whether a checkpoint covers the last event. Two checkpoints of one event would have the same name.
     ///   - hasWaited: Whether an attempt was waited for since the commit.
-    mutating func step(size: Int, isCovered: Bool, hasWaited: Bool) -> Step {
+    mutating func step(size: Int, isCovered: @autoclosure () -> Bool, hasWaited: Bool) -> Step {
         if let runs = takeRuns() { return .install(runs) }
         guard size > memoryLimit else { return .nothing }
-        guard attempt != nil else { return isCovered ? .nothing : .begin }
+        guard attempt != nil else { return isCovered() ? .nothing : .begin }
         if hasWaited { return .nothing }
         if isDueAgain(at: size) { return .retry }
         // The disk is slower than the writers, so they wait: memory stays bounded.

@@ -72,18 +72,19 @@ package final class StoreEngine {
 
     // MARK: Operations of a commit
 
-    /// Writes one event of local changes.
+    /// Runs a transaction, and writes its changes as one event.
     func local<Value>(
-        isGrouped: Bool, at time: Int64? = nil,
-        _ body: (inout LocalTransactionWriter) throws(SyncError) -> Value
+        isGrouped: Bool, at time: Int64? = nil, _ body: (SyncTransaction) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
         recordOpening()
         let number = nextNumber
-        var writer = LocalTransactionWriter(
-            projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
-            notesSeen: isFollower)
-        let value = try body(&writer)
-        guard let event = try writer.finish() else { return (value, nil) }
+        let transaction = SyncTransaction(
+            self,
+            LocalTransactionWriter(
+                projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
+                notesSeen: isFollower))
+        let value = try body(transaction)
+        guard let event = try transaction.finish() else { return (value, nil) }
         staged.append(event)
         return (value, number)
     }

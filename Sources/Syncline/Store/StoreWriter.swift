@@ -226,9 +226,12 @@ final class StoreWriter: Sendable {
     // MARK: Checkpoints
 
     private func step(_ engine: StoreEngine, hasWaited: Bool) -> CheckpointScheduler.Step {
-        let layers = engine.projector.store.layers
-        let isCovered = layers.lastCovered >= engine.projector.through
-        return scheduler.withLock { $0.step(size: layers.memorySize, isCovered: isCovered, hasWaited: hasWaited) }
+        let projector = engine.projector
+        let size = projector.store.layers.memorySize
+        return scheduler.withLock {
+            $0.step(
+                size: size, isCovered: projector.store.layers.lastCovered >= projector.through, hasWaited: hasWaited)
+        }
     }
 
     /// Sets the newest changes aside once they use much memory, and writes them as a run in the background.

@@ -76,8 +76,8 @@ import Testing
             storage.beforeEachCall {
                 guard countdown.isZeroNow else { return }
                 let change = try? widget.writer.performNow(.durable) { engine in
-                    try engine.local(isGrouped: false) { (writer: inout LocalTransactionWriter) throws(SyncError) in
-                        try writer.change(.insert, "t", "a", Row([.init("n", .integer(1))]))
+                    try engine.local(isGrouped: false) { transaction throws(SyncError) in
+                        try transaction.insert("t", id: "a", columns: Row([.init("n", .integer(1))]))
                     }
                 }
                 isStored.withLock { $0 = change != nil }

@@ -188,10 +188,10 @@ struct SharedWorld {
         _ = chance.below(1 << 20)
         try await database.perform { engine throws(SyncError) in
             let reader = engine.reader
-            _ = try engine.local(isGrouped: true) { (writer: inout LocalTransactionWriter) throws(SyncError) in
+            _ = try engine.local(isGrouped: true) { transaction throws(SyncError) in
                 var chance = choice
-                if try writer.edit(mark, reader, version, &chance) == nil {
-                    writer.refuse(SyncError(.rowDeleted, "an edit that can't be made"))
+                if try transaction.writer.edit(mark, reader, version, &chance) == nil {
+                    transaction.refuse(SyncError(.rowDeleted, "an edit that can't be made"))
                 }
             }
         }

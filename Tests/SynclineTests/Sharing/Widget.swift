@@ -26,8 +26,8 @@ final class Widget: Sendable {
         let (name, number) = (name, ledger.next(name))
         attempt { () throws(SyncError) in
             _ = try database.writer.performNow(.durable) { engine in
-                try engine.local(isGrouped: true) { (writer: inout LocalTransactionWriter) throws(SyncError) in
-                    try writer.change(.update, SharedRows.table, name, SharedRows.columns(number))
+                try engine.local(isGrouped: true) { transaction throws(SyncError) in
+                    try transaction.writer.change(.update, SharedRows.table, name, SharedRows.columns(number))
                 }
             }
             ledger.noteStored(name, number)
@@ -45,11 +45,10 @@ final class Widget: Sendable {
         attempt { () throws(SyncError) in
             let edit = try database.writer.performNow(.durable) { engine throws(SyncError) -> SharedEdit? in
                 let (reader, version) = (engine.reader, engine.projector.declaration?.version ?? 1)
-                return try engine.local(isGrouped: isGrouped, at: time) {
-                    (writer: inout LocalTransactionWriter) throws(SyncError) in
+                return try engine.local(isGrouped: isGrouped, at: time) { transaction throws(SyncError) in
                     var chance = choice.withLock { $0 }
-                    let edit = try writer.edit(mark, reader, version, &chance)
-                    if edit == nil { writer.refuse(SyncError(.rowDeleted, "an edit that can't be made")) }
+                    let edit = try transaction.writer.edit(mark, reader, version, &chance)
+                    if edit == nil { transaction.refuse(SyncError(.rowDeleted, "an edit that can't be made")) }
                     return edit
                 }.value
             }
