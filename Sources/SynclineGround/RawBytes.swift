@@ -33,7 +33,7 @@ extension UnsafeRawBufferPointer {
         var index = 0
         while index + 8 <= count {
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // The high bit of a byte, and of those above it, is set if the byte is zero.
+            // The high bit of the lowest zero is left; none is left if there is no zero.
             if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { return true }
             index += 8
         }

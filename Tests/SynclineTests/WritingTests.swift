@@ -40,6 +40,21 @@ import Testing
         #expect(try StateImage.contents(database.writer.current.reader.snapshot) == image.contents)
     }
 
+    @Test func `a transaction that its closure kept stops the process, before it changes anything`() async throws {
+        await #expect(processExitsWith: .failure) {
+            final class Kept: @unchecked Sendable {
+                // Unchecked: it is used by one thread after another.
+                var transaction: SyncTransaction?
+            }
+            let (kept, database) = (Kept(), try await SyncDatabase.open(MemoryStorage(), .test()))
+            try? await database.transaction { transaction in
+                kept.transaction = transaction
+                throw GivenUp()
+            }
+            _ = try kept.transaction?.insert("t", .item("1", [:]))
+        }
+    }
+
     @Test func `a change that changes nothing stores no event`() async throws {
         let disk = MemoryStorage(granularity: .sector)
         try await SyncDatabase.open(disk, .test()).table("t").insert(.item("1", ["a": .integer(1)]))

@@ -61,7 +61,7 @@ final class LiveList<Content: LiveContent>: LiveFollower {
         state.withLock { state in
             do throws(SyncError) {
                 // In this order: changes that are being passed on may have passed this list, but not the state read then.
-                let known = writer.observers.state(of: tables)
+                let known = state.isLoaded ? nil : writer.observers.state(of: tables)
                 let current = try writer.current.reader
                 if !state.isLoaded {
                     state.version = known?.version

@@ -83,8 +83,10 @@ package final class StoreEngine {
             LocalTransactionWriter(
                 projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
                 notesSeen: isFollower))
+        // An app that keeps it must not change the state later, also after an error.
+        defer { transaction.close() }
         let value = try body(transaction)
-        guard let event = try transaction.finish() else { return (value, nil) }
+        guard let event = try transaction.writer.finish() else { return (value, nil) }
         staged.append(event)
         return (value, number)
     }

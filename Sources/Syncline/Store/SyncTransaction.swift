@@ -14,11 +14,8 @@ public final class SyncTransaction {
         self.writer = writer
     }
 
-    /// Returns the event's bytes, or nil if nothing changed.
-    func finish() throws(SyncError) -> [UInt8]? {
-        isOpen = false
-        return try writer.finish()
-    }
+    /// Its closure has ended.
+    func close() { isOpen = false }
 
     private func checkOpen() {
         precondition(isOpen, "a transaction can be used only within its closure")
