@@ -29,4 +29,8 @@ package struct Chance: RandomNumberGenerator {
     package mutating func pick<Value>(_ values: [Value]) -> Value {
         values[below(values.count)]
     }
+
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
 }

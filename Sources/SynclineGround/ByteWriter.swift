@@ -62,8 +62,9 @@ public struct ByteWriter {
         storage.count = min(count, storage.count)
     }
 
+    /// Makes room for more bytes, which the caller writes.
     @inlinable @inline(__always)
-    func room(_ length: Int) -> UnsafeMutableRawPointer {
+    public mutating func room(_ length: Int) -> UnsafeMutableRawPointer {
         let needed = storage.count + length
         if needed > storage.capacity { storage.grow(to: needed) }
         defer { storage.count = needed }

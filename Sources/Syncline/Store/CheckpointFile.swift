@@ -208,7 +208,7 @@ struct CheckpointJob: Sendable {
         let total = UInt64(layers.memorySize + layers.runs.prefix(merged).reduce(0) { $0 + $1.root.size })
         var done: UInt64 = 0
         let root = try RunWriter.write(
-            try layers.cursorOverRuns(merged), expecting: expected
+            try layers.cursorOverRuns(merged), expecting: expected, symbols: layers.symbols
         ) { block throws(SyncError) in
             done += UInt64(block.count)
             ReadingWatch.tell(min(done, total), of: total)

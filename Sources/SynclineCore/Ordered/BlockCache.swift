@@ -12,17 +12,19 @@ package final class BlockCache: Sendable {
     private struct Slot {
         let place: Place
         let block: RunBlock
-        /// Where the block's bytes are, known without reading the object.
+        /// Where the block and its bytes are, known without reading the object or counting a reference.
+        private let object: UnsafeRawPointer
         private let start: UnsafeRawPointer?
         /// Whether it was used since the hand last passed.
         var isUsed = false
 
         init(_ block: RunBlock, at place: Place) {
             (self.place, self.block, start) = (place, block, block.bytes.baseAddress)
+            object = UnsafeRawPointer(Unmanaged.passUnretained(block).toOpaque())
         }
 
         func prefetch(lines: Int) {
-            UnsafeRawPointer(Unmanaged.passUnretained(block).toOpaque()).prefetch()
+            object.prefetch()
             start?.prefetch(lines: lines)
         }
     }

@@ -12,6 +12,8 @@ struct KeyLookup {
     /// The block of that run which would hold the key, by its number, and itself if it is cached.
     var place = 0
     fileprivate var block: RunBlock?
+    /// The columns of that block, if it has some.
+    fileprivate var columns: Unmanaged<ColumnBlock>?
 
     init(_ key: Bytes) {
         self.key = key
@@ -45,13 +47,7 @@ extension StateSnapshot {
             let (key, hash) = (lookups[index].key, lookups[index].hash)
             lookups[index].run = asked.firstIndex { $0.mayContain(key, hash: hash) } ?? asked.endIndex
         }
-        for (number, run) in runs.enumerated() where !run.isEmpty {
-            run.findPlaces(of: lookups) { $0.run == number }
-            for index in lookups.indices where lookups[index].run == number { run.prefetch(lookups[index].place) }
-            for index in lookups.indices where lookups[index].run == number {
-                lookups[index].block = run.cached(lookups[index].place)
-            }
-        }
+        for (number, run) in runs.enumerated() where !run.isEmpty { run.prepare(lookups, number) }
     }
 
     private func value(_ lookup: inout KeyLookup) throws(SyncError) -> StateValue? {
@@ -60,12 +56,26 @@ extension StateSnapshot {
         let run = layers.runs[lookup.run]
         if !run.isEmpty {
             let block = if let known = lookup.block.take() { known } else { try run.searchable(lookup.place) }
-            switch try run.find(lookup.key, in: block) {
-            case .value(let bytes): return StateValue(bytes, block)
-            case .removed: return nil
-            case .absent: break
-            }
+            if let found = try run.find(lookup.key, in: block) { return found }
         }
         return try layers.value(lookup.key, hash: lookup.hash, inRunsFrom: lookup.run + 1)
+    }
+}
+
+extension Run {
+    /// Finds the blocks that would hold those keys that this run may have, and fetches what a search reads there.
+    /// - Parameter number: Its own, among the runs.
+    fileprivate func prepare(_ lookups: KeyLookups, _ number: Int) {
+        findPlaces(of: lookups) { $0.run == number }
+        for index in lookups.indices where lookups[index].run == number { prefetch(lookups[index].place) }
+        for index in lookups.indices where lookups[index].run == number {
+            let block = cached(lookups[index].place)
+            lookups[index].columns = block?.columnsInPlace
+            lookups[index].block = block
+        }
+        for index in lookups.indices where lookups[index].run == number {
+            let key = lookups[index].key
+            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetch(key) }
+        }
     }
 }

@@ -9,6 +9,8 @@ extension Run {
             let start: Int
             let length: Int
             let value: Bytes?
+            /// Where the value is among those of rows, if the block is in columns.
+            var row: Range<Int>?
         }
 
         private let run: Run
@@ -19,6 +21,8 @@ extension Run {
         /// The entries of the part that are left, and their whole keys.
         @exclusivity(unchecked) private var entries: [Entry] = []
         @exclusivity(unchecked) private var keys = ByteWriter(capacity: 1 << 10)
+        /// The values of rows of a block in columns.
+        @exclusivity(unchecked) private var values = ByteWriter(capacity: 1 << 10)
 
         /// Nil for a run without entries.
         init?(_ run: Run, before key: Bytes) throws(SyncError) {
@@ -26,7 +30,11 @@ extension Run {
             self.run = run
             place = run.place(of: key)
             block = try run.searchable(place)
-            do throws(MalformedBytes) { part = try block.part(of: key) } catch { throw .malformed("a run's block") }
+            do throws(MalformedBytes) {
+                part = block.columns == nil ? try block.part(of: key) : 0
+            } catch {
+                throw .malformed("a run's block")
+            }
             super.init()
             try enter(before: key)
             try settle()
@@ -50,7 +58,8 @@ extension Run {
             }
             guard let entry = entries.last else { return }
             show(
-                keys.withView { Bytes(rebasing: $0[entry.start..<entry.start + entry.length]) }, entry.value)
+                keys.withView { Bytes(rebasing: $0[entry.start..<entry.start + entry.length]) },
+                entry.row.map { Bytes(rebasing: values.inPlace[$0]) } ?? entry.value)
         }
 
         /// Finds the entries of the part, only those before a key if there is one.
@@ -58,16 +67,35 @@ extension Run {
             entries.removeAll(keepingCapacity: true)
             keys.removeAll()
             do throws(MalformedBytes) {
+                if let columns = block.columns { return try enter(columns, before: limit) }
                 var cursor = try RunBlock.Cursor(block, atPart: part)
                 let end = try block.end(ofPart: part)
                 while cursor.isValid, cursor.start < end {
                     if let limit, cursor.key.compare(limit) >= 0 { return }
-                    entries.append(Entry(start: keys.count, length: cursor.key.count, value: cursor.value))
+                    entries.append(Entry(start: keys.count, length: cursor.key.count, value: cursor.view?.plain))
                     keys.append(cursor.key)
                     try cursor.advance()
                 }
             } catch {
                 throw .malformed("a run's block")
+            }
+        }
+
+        private func enter(_ columns: ColumnBlock, before limit: Bytes?) throws(MalformedBytes) {
+            values.removeAll()
+            let place = ColumnCursor(columns)
+            while !place.isAtEnd {
+                try place.show()
+                if let limit, place.key.compare(limit) >= 0 { return }
+                let (start, valueStart) = (keys.count, values.count)
+                keys.append(place.key)
+                let value = place.view?.plain
+                if let value { values.append(value) }
+                entries.append(
+                    Entry(
+                        start: start, length: keys.count - start, value: nil,
+                        row: value.map { _ in valueStart..<values.count }))
+                place.moveOn()
             }
         }
     }

@@ -24,6 +24,8 @@ extension BlockSource {
 package struct RunRoot: Hashable, Sendable {
     package var indexBlocks: [UInt64] = []
     package var filterBlocks: [UInt64] = []
+    /// The table of the symbols in its blocks; none if there are no texts.
+    package var symbolBlocks: [UInt64] = []
     /// The number of entries, including removals.
     package var count = 0
     /// The size of the keys and values in bytes.
@@ -32,7 +34,7 @@ package struct RunRoot: Hashable, Sendable {
     package init() {}
 
     package func encode(into writer: inout ByteWriter) {
-        for addresses in [indexBlocks, filterBlocks] {
+        for addresses in [indexBlocks, filterBlocks, symbolBlocks] {
             writer.append(varint: addresses.count)
             for address in addresses { writer.append(varint: address) }
         }
@@ -43,6 +45,7 @@ package struct RunRoot: Hashable, Sendable {
     package init(_ reader: inout ByteReader) throws(MalformedBytes) {
         for _ in 0..<(try reader.count()) { indexBlocks.append(try reader.varint()) }
         for _ in 0..<(try reader.count()) { filterBlocks.append(try reader.varint()) }
+        for _ in 0..<(try reader.count()) { symbolBlocks.append(try reader.varint()) }
         count = Int(truncatingIfNeeded: try reader.varint())
         size = Int(truncatingIfNeeded: try reader.varint())
     }
@@ -55,6 +58,7 @@ package final class Run: Sendable {
     private let source: any BlockSource
     private let index: RunIndex
     private let filter: KeyFilter
+    let symbols: SymbolTable?
     private let cache: BlockCache
     /// Its number in the cache.
     private let number: Int
@@ -72,6 +76,11 @@ package final class Run: Sendable {
             for address in root.indexBlocks { try index.add(try source.block(at: address, length: nil)) }
             self.index = index
             filter = try KeyFilter(decoding: try root.filterBlocks.map { try source.block(at: $0, length: nil) })
+            symbols = try root.symbolBlocks.first.map { address in
+                let block = try source.block(at: address, length: nil)
+                defer { extendLifetime(block) }
+                return try SymbolTable(block.bytes)
+            }
         } catch let error as SyncError {
             throw error
         } catch {
@@ -147,7 +156,7 @@ package final class Run: Sendable {
             let block = ahead[place - first]
             // A copy, because the memory of blocks that were read at once is freed at once.
             if keepsBlocks, run.cache.hasRoom(for: block) {
-                run.cache.keepIfRoom(RunBlock(block.bytes), at: run.cachePlace(place))
+                run.cache.keepIfRoom(run.withSymbols(RunBlock(block.bytes)), at: run.cachePlace(place))
             }
             return block
         }
@@ -162,7 +171,13 @@ package final class Run: Sendable {
     }
 
     private func read(_ place: Int) throws(SyncError) -> RunBlock {
-        try source.block(at: index.addresses[place], length: distance(place, place + 1, lessThan: 1 << 21))
+        withSymbols(try source.block(at: index.addresses[place], length: distance(place, place + 1, lessThan: 1 << 21)))
+    }
+
+    /// The same block, whose texts can be read.
+    private func withSymbols(_ block: RunBlock) -> RunBlock {
+        block.columns?.symbols = symbols
+        return block
     }
 
     /// Reads a block and some that follow it, up to a number of blocks, at once.
@@ -172,6 +187,7 @@ package final class Run: Sendable {
         var end = place + 1
         while end < place + count, distance(place, end + 1, lessThan: limit) != nil { end += 1 }
         return try source.blocks(at: index.addresses[place..<end], length: distance(place, end, lessThan: limit))
+            .map(withSymbols)
     }
 
     /// Returns how far a block is from an earlier one in the file, if that is known and less than a limit.
@@ -182,15 +198,26 @@ package final class Run: Sendable {
         return second > first && second - first < limit ? Int(second - first) : nil
     }
 
-    /// Looks up a key in the run.
-    func find(_ key: Bytes) throws(SyncError) -> (finding: MemoryTable.Finding, block: RunBlock) {
-        let block = try searchable(index.place(of: key))
-        return (try find(key, in: block), block)
-    }
-
-    /// Looks up a key in one of the run's blocks.
-    func find(_ key: Bytes, in block: RunBlock) throws(SyncError) -> MemoryTable.Finding {
-        do throws(MalformedBytes) { return try block.find(key) } catch { throw .malformed("a run's block") }
+    /// Looks up a key in the run, or in the one of its blocks that would hold it. Returns nil if it has none, and a value
+    /// of nil if the key was removed.
+    func find(_ key: Bytes, in known: consuming RunBlock? = nil) throws(SyncError) -> StateValue?? {
+        let block = if let known { known } else { try searchable(index.place(of: key)) }
+        do throws(MalformedBytes) {
+            if let columns = block.columnsInPlace {
+                if let row = columns._withUnsafeGuaranteedRef({ $0.row(of: key) }) {
+                    return StateValue(row, of: columns, block)
+                }
+                guard let other = columns._withUnsafeGuaranteedRef({ $0.findOther(key) }) else { return nil }
+                return .some(other.map { StateValue($0, block) })
+            }
+            switch try block.find(key) {
+            case .value(let bytes): return StateValue(bytes, block)
+            case .removed: return .some(nil)
+            case .absent: return nil
+            }
+        } catch {
+            throw .malformed("a run's block")
+        }
     }
 
     final class Cursor: LayerCursor {
@@ -217,7 +244,7 @@ package final class Run: Sendable {
 
         override func advance() throws(SyncError) {
             do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
-            if inner.isValid { show(inner.key, inner.value) } else { try settle() }
+            if inner.isValid { show(inner.key, view: inner.view) } else { try settle() }
         }
 
         override func pass(before limit: Bytes) throws(SyncError) -> Int {
@@ -231,13 +258,13 @@ package final class Run: Sendable {
         }
 
         override func visit(
-            before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+            before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
         ) throws(SyncError) -> Bool {
             while inner.isValid {
-                guard try inner.visit(before: limit, body) else { return false }
+                guard try inner.visit(before: limit, filter, body) else { return false }
                 // At the limit, or at the end of a block.
                 if inner.isValid {
-                    show(inner.key, inner.value)
+                    show(inner.key, view: inner.view)
                     return true
                 }
                 try settle()
@@ -252,7 +279,7 @@ package final class Run: Sendable {
                 let block = try scan.block(place, of: run)
                 do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
             }
-            show(inner.key, inner.value)
+            show(inner.key, view: inner.view)
         }
     }
 }

@@ -3,6 +3,8 @@
 //
 //   block := number of parts, varint · offset among the entries of each part but the first, u16 · entries
 //   entry := shared varint · rest varint · 0 if the key was removed, else value length + 1, varint · rest · value
+//
+// A block that begins with a zero is one in columns, see `ColumnBlock`.
 
 import SynclineGround
 
@@ -71,48 +73,6 @@ struct RunBlockWriter: ~Copyable {
     }
 }
 
-/// Memory of its own, which moves only when it grows.
-struct KeyBuffer: ~Copyable {
-    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
-    private(set) var count = 0
-
-    deinit { memory.deallocate() }
-
-    var bytes: Bytes { Bytes(start: memory.baseAddress, count: count) }
-
-    /// Keeps the first bytes and replaces the rest.
-    @inline(__always)
-    mutating func replace(after kept: Int, with other: Bytes) {
-        let needed = kept + other.count
-        if needed > memory.count { grow(to: needed * 2, keeping: kept) }
-        if let start = memory.baseAddress, let bytes = other.baseAddress {
-            (start + kept).copyShort(from: bytes, byteCount: other.count)
-        }
-        count = needed
-    }
-
-    private mutating func grow(to size: Int, keeping kept: Int) {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-        larger.copyMemory(from: Bytes(rebasing: memory[..<kept]))
-        memory.deallocate()
-        memory = larger
-    }
-}
-
-extension UnsafeMutableRawPointer {
-    /// Copies bytes, without a call if they are few.
-    @inline(__always)
-    fileprivate func copyShort(from bytes: UnsafeRawPointer, byteCount count: Int) {
-        guard (8...16).contains(count) else { return copyMemory(from: bytes, byteCount: count) }
-        // Two words, which may overlap.
-        let (first, last) = (
-            bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-        )
-        storeBytes(of: first, as: UInt64.self)
-        storeBytes(of: last, toByteOffset: count - 8, as: UInt64.self)
-    }
-}
-
 /// A block in memory, retained by its readers.
 package final class RunBlock: @unchecked Sendable {
     // Unchecked, because memory is a pointer to the compiler; it is written before and never again.
@@ -124,6 +84,10 @@ package final class RunBlock: @unchecked Sendable {
     let parts: Int
     /// Where its entries begin; nil if that can't be read.
     private let entries: Int?
+    /// Its rows, if it is in columns.
+    let columns: ColumnBlock?
+    /// The same for those that keep the block: a search counts no references.
+    let columnsInPlace: Unmanaged<ColumnBlock>?
 
     /// Copies the bytes.
     package convenience init(_ bytes: Bytes) {
@@ -136,12 +100,16 @@ package final class RunBlock: @unchecked Sendable {
     package init(_ bytes: Bytes, owning memory: UnsafeMutableRawBufferPointer) {
         (self.bytes, self.memory, owner) = (bytes, memory, nil)
         (parts, entries) = RunBlock.layout(bytes)
+        columns = bytes.first == 0 ? try? ColumnBlock(bytes) : nil
+        columnsInPlace = columns.map { .passUnretained($0) }
     }
 
     /// Uses the memory of an owner, which nothing writes to any more.
     package init(_ bytes: Bytes, ownedBy owner: AnyObject) {
         (self.bytes, memory, self.owner) = (bytes, nil, owner)
         (parts, entries) = RunBlock.layout(bytes)
+        columns = bytes.first == 0 ? try? ColumnBlock(bytes) : nil
+        columnsInPlace = columns.map { .passUnretained($0) }
     }
 
     deinit { if let memory { BlockMemory.deallocate(memory) } }
@@ -177,6 +145,7 @@ package final class RunBlock: @unchecked Sendable {
 
     /// Fetches the first keys of all parts, which a search compares.
     func prefetchParts() {
+        if let columnsInPlace { return columnsInPlace._withUnsafeGuaranteedRef { $0.prefetchColumns() } }
         guard let entries, let start = bytes.baseAddress else { return }
         for part in 1..<max(1, parts) { (start + entries + entryOffset(ofPart: part, entries)).prefetch() }
     }
@@ -292,17 +261,26 @@ package final class RunBlock: @unchecked Sendable {
         private var block: RunBlock
         private var reader: ByteReader
         private var keyBuffer = KeyBuffer()
-        private(set) var value: Bytes?
+        private(set) var view: ValueView?
         private(set) var isValid = false
         /// The offset of the entry.
         private(set) var start = 0
+        /// The position in a block in columns, once there was one.
+        private var columns: ColumnCursor?
 
         /// Begins with the first entry that is not before a key.
         init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
-            reader.offset = try block.startOfSearch(for: key)
-            try seek(key)
+            if let columns = block.columns {
+                let place = ColumnCursor(columns)
+                self.columns = place
+                place.seek(key)
+                try show(place)
+            } else {
+                reader.offset = try block.startOfSearch(for: key)
+                try seek(key)
+            }
         }
 
         /// Begins with the first entry of a part.
@@ -311,6 +289,15 @@ package final class RunBlock: @unchecked Sendable {
             reader = ByteReader(block.bytes)
             reader.offset = try block.start(ofPart: part)
             try advance()
+        }
+
+        /// Shows the current entry of a block in columns, if there is one.
+        private mutating func show(_ place: ColumnCursor) throws(MalformedBytes) {
+            isValid = !place.isAtEnd
+            guard isValid else { return }
+            try place.show()
+            keyBuffer.replace(after: 0, with: place.key)
+            view = place.view
         }
 
         var key: Bytes { keyBuffer.bytes }
@@ -325,7 +312,7 @@ package final class RunBlock: @unchecked Sendable {
                 if approach.isBefore(entry, key) { continue }
                 keyBuffer.replace(after: 0, with: Bytes(rebasing: key[..<entry.shared]))
                 keyBuffer.replace(after: entry.shared, with: entry.rest)
-                value = entry.value
+                view = entry.value.map { ValueView($0) }
                 isValid = true
                 return
             }
@@ -335,6 +322,12 @@ package final class RunBlock: @unchecked Sendable {
         /// Moves to the beginning of another block.
         mutating func open(_ block: RunBlock) throws(MalformedBytes) {
             self.block = block
+            if let block = block.columns {
+                let place = columns ?? ColumnCursor(block)
+                columns = place
+                place.open(block)
+                return try show(place)
+            }
             reader = ByteReader(block.bytes, at: try block.start(ofPart: 0))
             try advance()
         }
@@ -343,7 +336,8 @@ package final class RunBlock: @unchecked Sendable {
         mutating func countRest() throws(MalformedBytes) -> Int {
             guard isValid else { return 0 }
             isValid = false
-            var count = value == nil ? 0 : 1
+            if block.columns != nil, let columns { return try columns.countRest() }
+            var count = view == nil ? 0 : 1
             while !reader.isAtEnd {
                 if try Entry(&reader).value != nil { count += 1 }
             }
@@ -353,11 +347,12 @@ package final class RunBlock: @unchecked Sendable {
         /// Calls `body` with the entries before a limit, if there is one, except for those of removed keys, until it returns
         /// false. Returns false if it did.
         mutating func visit(
-            before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+            before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
         ) throws(SyncError) -> Bool {
             guard isValid else { return true }
             if let limit, key.compare(limit) >= 0 { return true }
-            if let value, try !body(key, value) { return false }
+            if block.columns != nil, let columns { return try visit(columns, before: limit, filter, body) }
+            if let view, try !body(key, view) { return false }
             var approach = Approach(matched: limit.map { key.sharedPrefix(with: $0) } ?? 0)
             var reader = reader
             while !reader.isAtEnd {
@@ -367,26 +362,39 @@ package final class RunBlock: @unchecked Sendable {
                 }
                 keyBuffer.replace(after: entry.shared, with: entry.rest)
                 if let limit, !approach.isBefore(entry, limit) {
-                    value = entry.value
+                    view = entry.value.map { ValueView($0) }
                     self.reader = reader
                     return true
                 }
-                if let value = entry.value, try !body(key, value) { return false }
+                if let value = entry.value, try !body(key, ValueView(value)) { return false }
             }
             self.reader = reader
             isValid = false
             return true
         }
 
+        private mutating func visit(
+            _ place: ColumnCursor, before limit: Bytes?, _ filter: (any ColumnFilter)?,
+            _ body: (Bytes, ValueView) throws(SyncError) -> Bool
+        ) throws(SyncError) -> Bool {
+            guard try place.visit(before: limit, filter, body) else { return false }
+            do throws(MalformedBytes) { try show(place) } catch { throw .malformed("a run's block") }
+            return true
+        }
+
         @inline(__always)
         mutating func advance() throws(MalformedBytes) {
+            if block.columns != nil, let columns {
+                columns.moveOn()
+                return try show(columns)
+            }
             isValid = !reader.isAtEnd
             guard isValid else { return }
             start = reader.offset
             let entry = try Entry(&reader)
             guard entry.shared >= 0, entry.shared <= keyBuffer.count else { throw MalformedBytes() }
             keyBuffer.replace(after: entry.shared, with: entry.rest)
-            value = entry.value
+            view = entry.value.map { ValueView($0) }
         }
     }
 }

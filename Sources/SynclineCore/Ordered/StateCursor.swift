@@ -7,8 +7,10 @@ import SynclineGround
 class LayerCursor {
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     @exclusivity(unchecked) private(set) final var key: Bytes?
-    /// The current value; nil if the key was removed.
-    @exclusivity(unchecked) private(set) final var value: Bytes?
+    /// The current value as it is stored; nil if the key was removed.
+    @exclusivity(unchecked) private(set) final var view: ValueView?
+    /// The same in bytes.
+    final var value: Bytes? { view?.plain }
 
     init() {}
 
@@ -19,7 +21,7 @@ class LayerCursor {
     func pass(before limit: Bytes) throws(SyncError) -> Int {
         var count = 0
         while let key, key.compare(limit) < 0 {
-            if value != nil { count += 1 }
+            if view != nil { count += 1 }
             try advance()
         }
         return count
@@ -27,25 +29,28 @@ class LayerCursor {
 
     /// Calls `body` with each key before a limit, if there is one, and its value, unless the key was removed, until it
     /// returns false. Returns false if it did. Otherwise the first key that is not before the limit is the current one.
+    /// - Parameter filter: Blocks in columns leave out rows that it does not want.
     func visit(
-        before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+        before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
     ) throws(SyncError) -> Bool {
         while let key {
             if let limit, key.compare(limit) >= 0 { break }
-            if let value, try !body(key, value) { return false }
+            if let view, try !body(key, view) { return false }
             try advance()
         }
         return true
     }
 
-    final func show(_ key: Bytes, _ value: Bytes?) {
+    final func show(_ key: Bytes, _ value: Bytes?) { show(key, view: value.map { ValueView($0) }) }
+
+    final func show(_ key: Bytes, view: ValueView?) {
         self.key = key
-        self.value = value
+        self.view = view
     }
 
     final func end() {
         key = nil
-        value = nil
+        view = nil
     }
 }
 
@@ -69,7 +74,9 @@ package struct StateCursor {
     /// The current key; nil at the end. Like the value, it is valid until the cursor moves.
     package var key: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.key } ?? nil }
     /// The current value; nil only if removals are shown.
-    package var value: UnsafeRawBufferPointer? { current?._withUnsafeGuaranteedRef { $0.value } ?? nil }
+    package var value: UnsafeRawBufferPointer? { view?.plain }
+    /// The same as it is stored.
+    var view: ValueView? { current?._withUnsafeGuaranteedRef { $0.view } ?? nil }
 
     init(
         _ snapshot: StateSnapshot, from key: UnsafeRawBufferPointer, showsRemoved: Bool = false,
@@ -98,7 +105,7 @@ package struct StateCursor {
             try current.borrowed { layer throws(SyncError) in try layer.advance() }
             guard let key else { return try settle() }
             if let rival, key.compare(rival) >= 0 { return try settle() }
-        } while value == nil && !showsRemoved
+        } while view == nil && !showsRemoved
     }
 
     /// Moves to the first key that is not before another. Returns the number of keys passed.
@@ -115,7 +122,8 @@ package struct StateCursor {
     /// Calls `body` with each key before a limit, if there is one, and its value, until it returns false. The cursor can't
     /// be used afterwards.
     mutating func visit(
-        before limit: Bytes?, _ body: (Bytes, Bytes) throws(SyncError) -> Bool
+        before limit: Bytes?, _ filter: (any ColumnFilter)? = nil,
+        _ body: (Bytes, ValueView) throws(SyncError) -> Bool
     ) throws(SyncError) {
         while let current, let key {
             var end = limit
@@ -125,7 +133,7 @@ package struct StateCursor {
             } else {
                 end = rival
             }
-            let goesOn = try current.borrowed { layer throws(SyncError) in try layer.visit(before: end, body) }
+            let goesOn = try current.borrowed { layer throws(SyncError) in try layer.visit(before: end, filter, body) }
             guard goesOn else { return }
             try settle()
         }
@@ -137,7 +145,7 @@ package struct StateCursor {
             try sort(from: 0)
             current = places.isEmpty ? nil : .passUnretained(places[0].layer)
             rival = places.count > 1 ? places[1].key : nil
-            guard let current, value == nil, !showsRemoved else { return }
+            guard let current, view == nil, !showsRemoved else { return }
             try current.borrowed { layer throws(SyncError) in try layer.advance() }
         } while true
     }

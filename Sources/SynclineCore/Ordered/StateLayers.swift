@@ -26,6 +26,8 @@ package struct StateLayers: Sendable {
 
     /// The number of entries in its runs.
     var runEntries: Int { runs.reduce(0) { $0 + $1.root.count } }
+    /// The symbols of the newest run that has some. New runs use them, too, so that a table is kept for long.
+    package var symbols: SymbolTable? { runs.lazy.compactMap(\.symbols).first }
     /// The size of the active table in memory.
     package var memorySize: Int { active.size }
 }
@@ -58,37 +60,59 @@ extension StateLayers {
     /// Returns a key's value in the runs, without some of the newest.
     func value(_ key: UnsafeRawBufferPointer, hash: UInt64, inRunsFrom first: Int) throws(SyncError) -> StateValue? {
         for run in runs[first...] where run.mayContain(key, hash: hash) {
-            let (finding, block) = try run.find(key)
-            switch finding {
-            case .value(let bytes): return StateValue(bytes, block)
-            case .removed: return nil
-            case .absent: break
-            }
+            if let found = try run.find(key) { return found }
         }
         return nil
     }
 }
 
-/// The bytes of a value, with the owner of their memory.
+/// A value, with the owner of its memory: bytes, or a row of a block in columns.
 package struct StateValue {
     private let bytes: UnsafeRawBufferPointer
     private let owner: AnyObject
+    /// The block in columns, which the owner keeps, and the row's number there.
+    private let columns: Unmanaged<ColumnBlock>?
+    private let row: Int
 
     init(_ bytes: UnsafeRawBufferPointer, _ owner: AnyObject) {
         self.bytes = bytes
         self.owner = owner
+        (columns, row) = (nil, 0)
     }
 
-    /// The bytes. They are valid while this value, or a copy of it, is kept.
-    var inPlace: UnsafeRawBufferPointer { bytes }
+    init(_ row: Int, of block: Unmanaged<ColumnBlock>, _ owner: RunBlock) {
+        bytes = Bytes(start: nil, count: 0)
+        self.owner = owner
+        (columns, self.row) = (block, row)
+    }
 
-    /// Calls `body` with the bytes. They are valid only during the call, because this value may be their only owner.
+    /// The value, valid while this one, or a copy of it, is kept, and until the row is moved.
+    @inline(__always)
+    func view(_ place: ColumnRow) -> ValueView {
+        guard let columns else { return ValueView(bytes) }
+        place.move(to: columns, row)
+        return ValueView(place)
+    }
+
+    /// Calls `body` with the bytes. They are valid only during the call, because this value may be their only owner. A row
+    /// that can't be read has none.
     @inline(__always)
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { extendLifetime(owner) }
+        if let columns { return try withBytes(of: columns, body) }
         return try body(bytes)
+    }
+
+    private func withBytes<Result, Failure: Error>(
+        of columns: Unmanaged<ColumnBlock>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var writer = ByteWriter(capacity: 256)
+        columns._withUnsafeGuaranteedRef { block in
+            if !block.append(valueOf: row, to: &writer) { writer.removeAll() }
+        }
+        return try writer.withView(body)
     }
 
     /// A copy of the bytes.

@@ -20,7 +20,8 @@ private final class MemoryBlocks: BlockSource {
         guard let block = blocks.withLock({ $0.indices.contains(Int(address)) ? $0[Int(address)] : nil }) else {
             throw SyncError(.internalError, "a block of the state is not in memory")
         }
-        return block
+        // Its own object for each reader, which gives it the symbols of the run.
+        return RunBlock(block.bytes, ownedBy: block)
     }
 }
 
@@ -31,7 +32,9 @@ extension StateStore {
         rotate()
         let merged = layers.runsToMerge()
         let blocks = MemoryBlocks()
-        let root = try RunWriter.write(try layers.cursorOverRuns(merged)) { block in blocks.append(block) }
+        let root = try RunWriter.write(try layers.cursorOverRuns(merged), symbols: layers.symbols) { block in
+            blocks.append(block)
+        }
         install([try Run(root, blocks, file: 0, layers.cache)] + layers.runs.dropFirst(merged))
     }
 }

@@ -42,6 +42,15 @@ final class FilterProgram {
             hint: "Leave out functions that make long strings.")
     }
 
+    /// Removes the rows of a block in columns that do not match. Returns whether all that are left match.
+    func removeUnwanted(
+        from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+    ) -> Bool {
+        var isSure = true
+        for step in steps where !step.keepMatches(in: bits, of: block, row, shape) { isSure = false }
+        return isSure
+    }
+
     private static func compile(_ filter: FilterExpression, _ types: TableTypes) -> FilterStep {
         switch filter {
         case .and(let left, let right):
@@ -104,6 +113,21 @@ private class FilterStep {
 
     /// Returns true, false, or nil for unknown.
     func truth(of row: RowPointer, _ work: FilterWork) -> Bool? { filter.truth(of: row.pointee, work) }
+
+    /// Keeps the rows of a block in columns for which it may be true. Returns whether it is true for all that are kept.
+    func keepMatches(
+        in bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+    ) -> Bool { false }
+}
+
+/// What an encoded value decides alone.
+private enum Decision {
+    case yes, no, unknown
+    /// The evaluator decides.
+    case open
+
+    @inline(__always)
+    init(_ truth: Bool?) { self = truth.map { $0 ? .yes : .no } ?? .unknown }
 }
 
 /// Two conditions, joined by `and` or `or`.
@@ -146,7 +170,71 @@ private class ComparisonStep: FilterStep {
     }
 
     /// A row without the column differs from any literal, and matches no other comparison.
-    final var absent: Bool? { comparison == .notEqual ? true : nil }
+    var absent: Bool? { comparison == .notEqual ? true : nil }
+
+    /// What a value that the column has decides.
+    func decision(_ value: Bytes) -> Decision { .open }
+
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = row.pointee.encoded(&column) else { return absent }
+        switch decision(value) {
+        case .yes: return true
+        case .no: return false
+        case .unknown: return nil
+        case .open: return filter.truth(of: row.pointee, work)
+        }
+    }
+
+    override func keepMatches(
+        in bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+    ) -> Bool {
+        guard let place = column.under.place(column.name, shape), place < block.valueCount else {
+            if absent != true { bits.removeAll() }
+            return true
+        }
+        return keepMatches(in: bits, of: block, block.columns[place]) ?? keepEach(bits, place, row)
+    }
+
+    /// Keeps the rows for which the encoded column decides it; nil if each row has to be looked at.
+    func keepMatches(in bits: borrowing RowBits, of block: ColumnBlock, _ column: ColumnBlock.Column) -> Bool? {
+        guard column.nulls == nil else { return nil }
+        switch column.encoding {
+        case .constant:
+            switch decision(block.bytes.slice(column.start, column.count)) {
+            case .yes: return true
+            case .open: return false
+            case .no, .unknown: bits.removeAll()
+            }
+            return true
+        case .dictionary:
+            let decisions = (0..<column.count).map { decision(block.entry($0, of: column)) }
+            let codes = block.codes(of: column)
+            bits.keep { row in
+                switch decisions[min(Int(block.packed(codes, column.width, row)), decisions.count - 1)] {
+                case .yes, .open: true
+                case .no, .unknown: false
+                }
+            }
+            return !decisions.contains { if case .open = $0 { true } else { false } }
+        default: return nil
+        }
+    }
+
+    private func keepEach(_ bits: borrowing RowBits, _ place: Int, _ row: ColumnRow) -> Bool {
+        var isSure = true
+        bits.keep { number in
+            row.move(to: number)
+            guard let value = row.value(place) else { return absent == true }
+            switch decision(value) {
+            case .yes: return true
+            case .no, .unknown: return false
+            case .open:
+                isSure = false
+                return true
+            }
+        }
+        return isSure
+    }
 
     final func holds(_ order: Int) -> Bool {
         switch comparison {
@@ -177,21 +265,33 @@ private final class NumberStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
+    override func keepMatches(
+        in bits: borrowing RowBits, of block: ColumnBlock, _ column: ColumnBlock.Column
+    ) -> Bool? {
+        guard column.encoding == .integers, column.nulls == nil, let integer else {
+            return super.keepMatches(in: bits, of: block, column)
+        }
+        block.keep(bits, column, comparison, integer)
+        return true
+    }
+
+    override func decision(_ value: Bytes) -> Decision {
+        guard let tag = value.first else { return .init(absent) }
         if tag & 0xc0 == ValueTag.smallInteger {
-            if let result = result(Int64(tag & 0x3f)) { return result }
+            if let result = result(Int64(tag & 0x3f)) { return .init(result) }
         } else if tag == ValueTag.integer {
             var reader = ByteReader(Bytes(rebasing: value[1...]))
-            guard let number = try? reader.zigzag() else { return absent }
-            if let result = result(number) { return result }
+            guard let number = try? reader.zigzag() else { return .init(absent) }
+            if let result = result(number) { return .init(result) }
         } else if tag == ValueTag.double, type != .integer, let double {
             var reader = ByteReader(value, at: 1)
-            guard let bits: UInt64 = try? reader.fixed() else { return absent }
+            guard let bits: UInt64 = try? reader.fixed() else { return .init(absent) }
             let stored = Double(bitPattern: bits)
-            if NumberStep.isComparable(stored, type) { return holds(stored < double ? -1 : stored == double ? 0 : 1) }
+            if NumberStep.isComparable(stored, type) {
+                return .init(holds(stored < double ? -1 : stored == double ? 0 : 1))
+            }
         }
-        return filter.truth(of: row.pointee, work)
+        return .open
     }
 
     private func result(_ stored: Int64) -> Bool? {
@@ -217,12 +317,21 @@ private final class InstantStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        guard let value = row.pointee.encoded(&column) else { return absent }
-        guard value.first == ValueTag.instant else { return filter.truth(of: row.pointee, work) }
+    override func keepMatches(
+        in bits: borrowing RowBits, of block: ColumnBlock, _ column: ColumnBlock.Column
+    ) -> Bool? {
+        guard column.encoding == .instants, column.nulls == nil else {
+            return super.keepMatches(in: bits, of: block, column)
+        }
+        block.keep(bits, column, comparison, milliseconds)
+        return true
+    }
+
+    override func decision(_ value: Bytes) -> Decision {
+        guard value.first == ValueTag.instant else { return .open }
         var reader = ByteReader(value, at: 1)
-        guard let stored = try? reader.zigzag() else { return absent }
-        return holds(stored < milliseconds ? -1 : stored == milliseconds ? 0 : 1)
+        guard let stored = try? reader.zigzag() else { return .init(absent) }
+        return .init(holds(stored < milliseconds ? -1 : stored == milliseconds ? 0 : 1))
     }
 }
 
@@ -239,13 +348,11 @@ private final class UUIDStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
-        guard tag == ValueTag.upperUUID || tag == ValueTag.lowerUUID, value.count > 16 else {
-            return filter.truth(of: row.pointee, work)
-        }
+    override func decision(_ value: Bytes) -> Decision {
+        guard let tag = value.first else { return .init(absent) }
+        guard tag == ValueTag.upperUUID || tag == ValueTag.lowerUUID, value.count > 16 else { return .open }
         let stored = Bytes(rebasing: value[1..<17])
-        return holds(digits.withBytes { stored.compare($0) })
+        return .init(holds(digits.withBytes { stored.compare($0) }))
     }
 }
 
@@ -257,13 +364,11 @@ private final class TextStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        guard let value = row.pointee.encoded(&column), let tag = value.first else { return absent }
-        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else {
-            return filter.truth(of: row.pointee, work)
-        }
+    override func decision(_ value: Bytes) -> Decision {
+        guard let tag = value.first else { return .init(absent) }
+        guard tag >= ValueTag.shortText, value.count > Int(tag & 0x7f) else { return .open }
         let stored = Bytes(rebasing: value[1..<1 + Int(tag & 0x7f)])
-        return holds(text.withBytes { stored.compare($0) })
+        return .init(holds(text.withBytes { stored.compare($0) }))
     }
 }
 
@@ -275,12 +380,24 @@ private final class FlagStep: ComparisonStep {
         super.init(column, comparison, filter)
     }
 
-    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
-        switch row.pointee.encoded(&column)?.first {
-        case nil: nil
-        case ValueTag.yes?: flag
-        case ValueTag.no?: !flag
-        default: filter.truth(of: row.pointee, work)
+    override var absent: Bool? { nil }
+
+    override func keepMatches(
+        in bits: borrowing RowBits, of block: ColumnBlock, _ column: ColumnBlock.Column
+    ) -> Bool? {
+        guard column.encoding == .flags, column.nulls == nil, let start = block.bytes.baseAddress else {
+            return super.keepMatches(in: bits, of: block, column)
+        }
+        bits.remove(start + column.start, where: !flag)
+        return true
+    }
+
+    override func decision(_ value: Bytes) -> Decision {
+        switch value.first {
+        case nil: .unknown
+        case ValueTag.yes?: flag ? .yes : .no
+        case ValueTag.no?: flag ? .no : .yes
+        default: .open
         }
     }
 }

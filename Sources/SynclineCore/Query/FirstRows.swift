@@ -39,7 +39,9 @@ struct FirstRows {
     private var position = ByteWriter(capacity: 256)
     /// The position of the last row kept, once there are as many as are wanted.
     private(set) var bound: [UInt8]?
-    private var edge: OrderEdge?
+    private(set) var edge: OrderEdge?
+    /// How often the edge was set.
+    private(set) var edges = 0
 
     init(_ order: SortOrder, limit: Int, after: [UInt8]? = nil) {
         self.order = order
@@ -55,26 +57,26 @@ struct FirstRows {
     }
 
     /// Offers a row whose sort keys are known.
-    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes) -> Bool {
+    mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes) throws(SyncError) -> Bool {
         position.removeAll()
         position.append(sortKeys)
-        return addAtPosition(row)
+        return try addAtPosition(row)
     }
 
     private mutating func place(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         position.removeAll()
         try order.append(row.sight, to: &position)
-        return addAtPosition(row)
+        return try addAtPosition(row)
     }
 
     /// Adds a row whose sort keys are in `position`, if it is wanted.
-    private mutating func addAtPosition(_ row: borrowing VisitedRow) -> Bool {
+    private mutating func addAtPosition(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         // The sort keys alone exclude most rows.
         if let bound, isAfter(bound) { return false }
         row.sight.withID { position.append($0) }
         if let bound, isAfter(bound) { return false }
         if let after, !isAfter(after) { return true }
-        add(row.key, row.value)
+        try add(row.key, row.value)
         return true
     }
 
@@ -82,13 +84,15 @@ struct FirstRows {
         position.withView { mine in other.withBytes { mine.compare($0) > 0 } }
     }
 
-    private mutating func add(_ key: Bytes, _ value: Bytes) {
+    private mutating func add(_ key: Bytes, _ view: ValueView) throws(SyncError) {
         let start = memory.count
         let (head, length) = position.withView { ($0.head, $0.count) }
         position.withView { memory.append($0) }
         memory.append(key)
-        memory.append(value)
-        items.append(Item(head: head, start: start, position: length, key: key.count, value: value.count))
+        let valueStart = memory.count
+        try view.append(to: &memory)
+        items.append(
+            Item(head: head, start: start, position: length, key: key.count, value: memory.count - valueStart))
         // A place for each row wanted, and as many again, so that sorting is rare.
         if items.count == limit || items.count >= limit.addingOrMax(max(limit, 32)) { cut() }
     }
@@ -102,6 +106,7 @@ struct FirstRows {
         let position = memory.withView { [UInt8](last.position($0)) }
         bound = position
         edge = order.edge(position)
+        edges += 1
         if items.reduce(0, { $0 + $1.end - $1.start }) < memory.count / 2 { compact() }
     }
 

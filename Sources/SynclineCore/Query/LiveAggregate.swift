@@ -61,7 +61,7 @@ extension TableChanges {
         func visit(_ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, isPresent: Bool) throws(SyncError) {
             try key.withBytes { key throws(SyncError) in
                 try value.withBytes { value throws(SyncError) in
-                    try visitor.visit(key, value) { row throws(SyncError) in
+                    try visitor.visit(key, ValueView(value)) { row throws(SyncError) in
                         guard try filter.matches(row.place) else { return }
                         isFound = true
                         try body(row.sight, isPresent)

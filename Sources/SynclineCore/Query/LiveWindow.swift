@@ -137,7 +137,7 @@ package struct LiveWindow: LiveContent {
         var isMatch = false
         try key.withBytes { key throws(SyncError) in
             try value.withBytes { value throws(SyncError) in
-                try visitor.visit(key, value) { row throws(SyncError) in
+                try visitor.visit(key, ValueView(value)) { row throws(SyncError) in
                     isMatch = try program.matches(row.place)
                     guard isMatch else { return }
                     position.removeAll()

@@ -5,7 +5,7 @@ import SynclineGround
 
 struct OrderEdge {
     /// The values that are compared; any other value needs a whole position.
-    private enum Content {
+    enum Content {
         case integer(Int64)
         /// Milliseconds of a string in a column without a type, and of a date.
         case instant(Int64)
@@ -13,8 +13,8 @@ struct OrderEdge {
         case text([UInt8])
     }
 
-    private let content: Content
-    private let isDescending: Bool
+    let content: Content
+    let isDescending: Bool
 
     /// Nil if the value at the beginning of a position is none of those.
     init?(_ position: [UInt8], isDescending: Bool, _ type: ColumnType) {

@@ -111,7 +111,7 @@ extension QueryRun {
 
     /// Calls `body` with a row that was looked up, if it matches.
     func visit(
-        row key: Bytes, _ value: Bytes, _ filter: Unmanaged<FilterProgram>?,
+        row key: Bytes, _ value: ValueView, _ filter: Unmanaged<FilterProgram>?,
         _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
         plan.rowsRead += 1
@@ -120,10 +120,14 @@ extension QueryRun {
 
     /// Calls `body` with each match of the table, which may skip the rest of an id form.
     @inline(__always)
-    func forEachInTable(_ body: (borrowing VisitedRow) throws(SyncError) -> Bool) throws(SyncError) {
+    func forEachInTable(
+        _ wanted: BlockFilter? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         let filter = try filter
+        let wanted = if let wanted { wanted } else { try blockFilter() }
+        defer { plan.rowsRead += wanted.leftOut + wanted.counted }
         for form in RowKey.forms {
-            try visitor.forEachRow(form: form) { row throws(SyncError) in
+            try visitor.forEachRow(form: form, wanted) { row throws(SyncError) in
                 plan.rowsRead += 1
                 return try isMatch(row, filter) ? try body(row) : true
             }
@@ -140,7 +144,9 @@ extension QueryRun {
     /// - Parameter filter: Nil if only matches are found.
     @inline(__always)
     private func isMatch(_ row: borrowing VisitedRow, _ filter: Unmanaged<FilterProgram>?) throws(SyncError) -> Bool {
-        if let filter, try !filter.borrowed({ filter throws(SyncError) in try filter.matches(row.place) }) {
+        if let filter, !row.value.isWanted,
+            try !filter.borrowed({ filter throws(SyncError) in try filter.matches(row.place) })
+        {
             return false
         }
         matches += 1

@@ -34,6 +34,11 @@ final class QueryRun {
         }
     }
 
+    /// A filter of blocks in columns.
+    func blockFilter(countsOnly: Bool = false) throws(SyncError) -> BlockFilter {
+        BlockFilter(try filter?.takeUnretainedValue(), visitor.shapes, countsOnly: countsOnly)
+    }
+
     // MARK: Rows
 
     func rows() throws(SyncError) -> QueryResult {
@@ -44,7 +49,18 @@ final class QueryRun {
         var found = collector(comeByKey: true)
         // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
         let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
-        try forEachInTable { row throws(SyncError) in try found.offer(row) || !isByKey }
+        let wanted = try blockFilter()
+        var edges = 0
+        try forEachInTable(wanted) { row throws(SyncError) in
+            let goesOn = try found.offer(row) || !isByKey
+            if found.edge.number != edges {
+                edges = found.edge.number
+                if let edge = found.edge.edge, !query.countsAll, let key = query.order.first {
+                    wanted.leaveOut(after: edge, by: key.column)
+                }
+            }
+            return goesOn
+        }
         return try result(&found)
     }
 
@@ -168,15 +184,17 @@ final class QueryRun {
             }
             return plan.entriesRead
         }
-        try forEachMatch(using: []) { _ in }
-        return matches
+        let wanted = try blockFilter(countsOnly: true)
+        try forEachMatch(using: [], wanted) { _ in }
+        return matches + wanted.counted
     }
 
     // MARK: All matches
 
     /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
     func forEachMatch(
-        using columns: [String], _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+        using columns: [String], _ wanted: BlockFilter? = nil,
+        _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
         if let ids = try ids() {
             plan.access = .ids
@@ -187,7 +205,7 @@ final class QueryRun {
             if try forEachMatch(scan, scan.choice.isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
         }
-        try forEachInTable { row throws(SyncError) in
+        try forEachInTable(wanted) { row throws(SyncError) in
             try body(row)
             return true
         }

@@ -32,6 +32,9 @@ struct ResultRows: ~Copyable {
     /// The position of the last row that is wanted, once there are enough rows.
     var bound: [UInt8]? { first?.bound }
 
+    /// An edge after which no row is wanted, and how many there were before it.
+    var edge: (edge: OrderEdge?, number: Int) { (first?.edge, first?.edges ?? 0) }
+
     /// How many rows are taken before there are as many as are wanted; 0 if all are wanted.
     var missing: Int { first?.missing ?? 0 }
 
@@ -49,7 +52,7 @@ struct ResultRows: ~Copyable {
 
     /// The same for a row whose sort keys may be known.
     mutating func offer(_ row: borrowing VisitedRow, sortKeys: Bytes?) throws(SyncError) -> Bool {
-        if let sortKeys, let isWanted = first?.offer(row, sortKeys: sortKeys) { return isWanted }
+        if let sortKeys, let isWanted = try first?.offer(row, sortKeys: sortKeys) { return isWanted }
         return try offer(row)
     }
 
@@ -84,7 +87,11 @@ struct ResultRows: ~Copyable {
                 left -= 1
                 if left == 0 { end = RowQuery.Place(of: row.sight, in: order) }
             }
-            if isCovering { try visitor.visit(entry: key, value, add) } else { try visitor.visit(key, value, add) }
+            if isCovering {
+                try visitor.visit(entry: key, value, add)
+            } else {
+                try visitor.visit(key, ValueView(value), add)
+            }
         }
         return (rows, end)
     }

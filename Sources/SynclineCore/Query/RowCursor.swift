@@ -85,11 +85,11 @@ package final class RowCursor {
         decoded = nil
         while true {
             if isMerged { current = smallest }
-            guard current < places.count, let key = places[current].key, let value = places[current].value else {
+            guard current < places.count, let key = places[current].key, let value = places[current].view else {
                 return
             }
-            if EncodedRowView.isFrozen(value) {
-                if let owned = try OwnedRow(key, value, reader.shapes) {
+            if value.row == nil, EncodedRowView.isFrozen(value.head) {
+                if let owned = try OwnedRow(key, value.head, reader.shapes) {
                     decoded = owned
                     row = owned.sight
                     return

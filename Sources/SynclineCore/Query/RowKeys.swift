@@ -86,18 +86,18 @@ package struct RowKeys {
     @inline(__always)
     func forEachValue(
         in snapshot: StateSnapshot, areKnown: Bool,
-        _ body: (_ key: Bytes, _ value: Bytes, _ sortKeys: Bytes?) throws(SyncError) -> Void
+        _ body: (_ key: Bytes, _ value: ValueView, _ sortKeys: Bytes?) throws(SyncError) -> Void
     ) throws(SyncError) {
         try memory.withView { memory throws(SyncError) in
+            let columns = ColumnRow()
             var keys: [Bytes] = []
             keys.reserveCapacity(min(items.count, RowKeys.few))
             for start in stride(from: 0, to: items.count, by: RowKeys.few) {
                 keys.removeAll(keepingCapacity: true)
                 for item in items[start..<min(start + RowKeys.few, items.count)] { keys.append(item.key(memory)) }
                 try snapshot.forEachValue(of: keys, areKnown: areKnown) { place, stored throws(SyncError) in
-                    try stored.withBytes { value throws(SyncError) in
-                        try body(keys[place], value, items[start + place].sortKeys(memory))
-                    }
+                    defer { extendLifetime(stored) }
+                    try body(keys[place], stored.view(columns), items[start + place].sortKeys(memory))
                 }
             }
         }

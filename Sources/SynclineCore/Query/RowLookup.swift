@@ -21,6 +21,7 @@ package final class RowLookup {
     /// Keeps the current row's value.
     @exclusivity(unchecked) private var value: StateValue?
     @exclusivity(unchecked) private var decoded: OwnedRow?
+    private let columns = ColumnRow()
 
     package init(_ reader: StateReader, table: String) throws(SyncError) {
         self.reader = reader
@@ -86,10 +87,11 @@ package final class RowLookup {
     private func show(_ key: Bytes, _ stored: StateValue?) throws(SyncError) -> EncodedRowView? {
         (value, decoded) = (stored, nil)
         guard let stored else { return nil }
-        if EncodedRowView.isFrozen(stored.inPlace) {
-            decoded = try OwnedRow(key, stored.inPlace, reader.shapes)
+        let view = stored.view(columns)
+        if view.row == nil, EncodedRowView.isFrozen(view.head) {
+            decoded = try OwnedRow(key, view.head, reader.shapes)
             return decoded?.sight
         }
-        return try EncodedRowView(table: prefix.count, key: key, value: stored.inPlace, shapes)
+        return try EncodedRowView(table: prefix.count, key: key, value: view, shapes)
     }
 }

@@ -7,7 +7,7 @@ struct VisitedRow: ~Copyable {
     /// Where the row is while it is shown. It is large, and copying it takes as long as a comparison of a column.
     let place: RowPointer
     let key: Bytes
-    let value: Bytes
+    let value: ValueView
     /// The form of its id.
     let form: UInt8
 
@@ -21,7 +21,7 @@ struct RowVisitor {
     private let table: String
     private let prefixLength: Int
     /// A snapshot uses no shape that was added after it.
-    private let shapes: ShapeList
+    let shapes: ShapeList
 
     init(_ reader: StateReader, _ table: String) {
         self.reader = reader
@@ -35,16 +35,18 @@ struct RowVisitor {
 
     /// Calls the body with every row of the table whose id has one form, in order, until it returns false.
     @inline(__always)
-    func forEachRow(form: UInt8, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool) throws(SyncError) {
+    func forEachRow(
+        form: UInt8, _ filter: BlockFilter? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         defer { extendLifetime(shapes) }
-        try reader.snapshot.forEach(prefix: prefix + [form]) { key, value throws(SyncError) in
+        try reader.snapshot.forEachEntry(prefix: prefix + [form], filter) { key, value throws(SyncError) in
             try show(key, value, body)
         }
     }
 
     /// Calls `body` with the row of an entry of the state, if an app sees it.
     func visit(
-        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+        _ key: Bytes, _ value: ValueView, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
         defer { extendLifetime(shapes) }
         _ = try show(key, value) { row throws(SyncError) in
@@ -56,12 +58,12 @@ struct RowVisitor {
     /// Calls `body` with the row, if an app sees it. Its caller keeps the shapes.
     @inline(__always)
     private func show(
-        _ key: Bytes, _ value: Bytes, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
+        _ key: Bytes, _ value: ValueView, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
     ) throws(SyncError) -> Bool {
         guard key.count > prefixLength else { throw .malformed("a row's key") }
         let form = key[prefixLength]
-        if EncodedRowView.isFrozen(value) {
-            guard let owned = try OwnedRow(key, value, reader.shapes) else { return true }
+        if value.row == nil, EncodedRowView.isFrozen(value.head) {
+            guard let owned = try OwnedRow(key, value.head, reader.shapes) else { return true }
             defer { extendLifetime(owned) }
             return try withUnsafePointer(to: owned.sight) { place throws(SyncError) in
                 try body(VisitedRow(place: place, key: key, value: value, form: form))
@@ -83,7 +85,7 @@ struct RowVisitor {
         do throws(MalformedBytes) { view = try reader.view(shapes) } catch { throw .malformed("an index") }
         guard let form = id.first else { throw .malformed("an index") }
         try withUnsafePointer(to: EncodedRowView(formAndID: id, row: view)) { place throws(SyncError) in
-            try body(VisitedRow(place: place, key: id, value: value, form: form))
+            try body(VisitedRow(place: place, key: id, value: ValueView(value), form: form))
         }
     }
 }

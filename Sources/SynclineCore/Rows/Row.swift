@@ -131,7 +131,9 @@ extension Row: FilterSubject {
 /// Encoded values in memory owned by another object, which also owns their shape.
 package struct RowView {
     let reference: Unmanaged<RowShape>
-    package let bytes: UnsafeRawBufferPointer
+    private let stored: UnsafeRawBufferPointer
+    /// The row of a block in columns that has the values; nil if they are in the bytes.
+    private let columns: Unmanaged<ColumnRow>?
 
     package init(shape: RowShape, bytes: UnsafeRawBufferPointer) {
         self.init(.passUnretained(shape), bytes)
@@ -139,14 +141,29 @@ package struct RowView {
 
     init(_ reference: Unmanaged<RowShape>, _ bytes: UnsafeRawBufferPointer) {
         self.reference = reference
-        self.bytes = bytes
+        stored = bytes
+        columns = nil
     }
+
+    init(_ reference: Unmanaged<RowShape>, _ columns: Unmanaged<ColumnRow>) {
+        self.reference = reference
+        stored = UnsafeRawBufferPointer(start: nil, count: 0)
+        self.columns = columns
+    }
+
+    /// All values.
+    package var bytes: UnsafeRawBufferPointer { columns?.borrowed { (try? $0.values()) ?? stored } ?? stored }
 
     package var shape: RowShape { reference.takeUnretainedValue() }
 
     /// Returns the decoded value at a position of the shape.
     package func value(at place: Int) -> Value {
-        var reader = ByteReader(bytes)
+        if let columns {
+            guard let value = columns.borrowed({ $0.value(place) }) else { return .null }
+            var reader = ByteReader(value)
+            return (try? reader.value()) ?? .null
+        }
+        var reader = ByteReader(stored)
         for _ in 0..<place {
             guard (try? reader.skipValue()) != nil else { return .null }
         }
@@ -156,7 +173,8 @@ package struct RowView {
     /// Returns the encoded value at a position of the shape, and what follows it.
     @inline(__always)
     func encoded(at place: Int) -> UnsafeRawBufferPointer? {
-        var reader = ByteReader(bytes)
+        if let columns { return columns.borrowed { $0.value(place) } }
+        var reader = ByteReader(stored)
         for _ in 0..<place {
             guard reader.skipShortValue() || (try? reader.skipValue()) != nil else { return nil }
         }

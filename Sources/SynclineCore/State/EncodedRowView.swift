@@ -19,14 +19,14 @@ package struct EncodedRowView: FilterSubject {
     /// Nil if an app does not see the row.
     @inline(__always)
     package init?(
-        table prefixLength: Int, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ shapes: ShapeList
+        table prefixLength: Int, key: UnsafeRawBufferPointer, value: ValueView, _ shapes: ShapeList
     ) throws(SyncError) {
         do throws(MalformedBytes) {
-            var reader = ByteReader(value)
+            var reader = ByteReader(value.head)
             let flags = RowFlags(rawValue: try reader.byte())
             name = flags.contains(.spelling) ? .text(try reader.counted()) : .key(key, skipping: prefixLength)
             local = flags.contains(.local) ? try reader.view(shapes) : nil
-            let base = flags.contains(.base) ? try reader.view(shapes) : nil
+            let base = flags.contains(.base) ? try reader.view(shapes, value.row) : nil
             guard flags.contains(.pending) else {
                 guard base != nil else { return nil }
                 over = nil
@@ -35,7 +35,7 @@ package struct EncodedRowView: FilterSubject {
             }
             let pendingFlags = PendingFlags(rawValue: try reader.byte())
             guard pendingFlags.contains(.present) else { return nil }
-            over = try reader.view(shapes)
+            over = try reader.view(shapes, value.row)
             under = pendingFlags.contains(.hidesBase) ? nil : base
         } catch {
             throw .malformed("a row of the state")
@@ -145,9 +145,10 @@ package struct EncodedRowView: FilterSubject {
 
 extension ByteReader {
     @inline(__always)
-    mutating func view(_ shapes: ShapeList) throws(MalformedBytes) -> RowView {
+    mutating func view(_ shapes: ShapeList, _ row: Unmanaged<ColumnRow>? = nil) throws(MalformedBytes) -> RowView {
         let number = try varint()
         guard number < UInt64(shapes.references.count) else { throw MalformedBytes() }
+        if let row { return RowView(shapes.references[Int(number)], row) }
         return RowView(shapes.references[Int(number)], try counted())
     }
 }

@@ -16,7 +16,7 @@ import SynclineGround
 enum Keyspace {
     static let shapes: UInt8 = 1
     static let cursors: UInt8 = 2
-    static let rows: UInt8 = 3
+    static let rows = ColumnSplit.rows
     static let settings: UInt8 = 4
     static let failing: UInt8 = 6
     static let indexes: UInt8 = 7

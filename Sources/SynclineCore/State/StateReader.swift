@@ -249,9 +249,18 @@ extension StateSnapshot {
         prefix: [UInt8],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
-        guard let end = prefix.endOfPrefix else { return try forEach(from: prefix, body) }
+        try forEachEntry(prefix: prefix) { key, value throws(SyncError) in try body(key, try value.bytes()) }
+    }
+
+    /// The same, with rows of blocks in columns as they are.
+    @inline(__always)
+    func forEachEntry(
+        prefix: [UInt8], _ filter: (any ColumnFilter)? = nil,
+        _ body: (UnsafeRawBufferPointer, ValueView) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         var place = try prefix.withBytes { start throws(SyncError) in try cursor(from: start) }
-        try end.withBytes { end throws(SyncError) in try place.visit(before: end, body) }
+        guard let end = prefix.endOfPrefix else { return try place.visit(before: nil, filter, body) }
+        try end.withBytes { end throws(SyncError) in try place.visit(before: end, filter, body) }
     }
 
     /// Visits every entry from a key on, in order, until the body returns false.
@@ -260,7 +269,7 @@ extension StateSnapshot {
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SyncError) -> Bool
     ) throws(SyncError) {
         var place = try start.withBytes { start throws(SyncError) in try cursor(from: start) }
-        try place.visit(before: nil, body)
+        try place.visit(before: nil) { key, value throws(SyncError) in try body(key, try value.bytes()) }
     }
 
     /// The first key that is not before another; nil if there is none.

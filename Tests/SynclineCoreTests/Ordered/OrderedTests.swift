@@ -15,11 +15,38 @@ private struct Play {
     var model: [[UInt8]: [UInt8]] = [:]
     var snapshots: [(snapshot: StateSnapshot, model: [[UInt8]: [UInt8]])] = []
 
+    /// Whether most entries are rows, which runs keep in columns.
+    let hasRows: Bool
+
     init(seed: UInt64) {
         chance = Chance(seed: seed)
+        hasRows = seed % 2 == 0
+    }
+
+    private mutating func rowKey() -> [UInt8] {
+        var id = Chance(seed: UInt64(chance.below(chance.once(in: 3) ? 2000 : 100)))
+        return RowKey.prefix(chance.once(in: 9) ? "u" : "t")
+            + (id.once(in: 5) ? [3] + id.bytes(1 + id.below(6)) : [1] + id.bytes(16))
+    }
+
+    private mutating func rowValue() -> [UInt8] {
+        var columns = ByteWriter()
+        columns.append(value: .string(chance.pick(["buy milk", "walk the dog", "buy the milk for the dog", ""])))
+        columns.append(value: chance.once(in: 9) ? .null : .integer(Int64(chance.below(5000))))
+        columns.append(value: .bool(chance.once(in: 3)))
+        var value = ByteWriter()
+        value.append(RowFlags.base.rawValue)
+        value.append(varint: chance.once(in: 12) ? 8 : 7)
+        value.append(counted: columns.bytes)
+        return value.bytes
     }
 
     mutating func key() -> [UInt8] {
+        if hasRows, !chance.once(in: 8) { return rowKey() }
+        return otherKey()
+    }
+
+    private mutating func otherKey() -> [UInt8] {
         switch chance.below(4) {
         case 0: chance.bytes(chance.below(4))
         case 1: Array("row/\(chance.below(2000))".utf8)
@@ -28,7 +55,8 @@ private struct Play {
     }
 
     mutating func value() -> [UInt8] {
-        chance.bytes(chance.once(in: 200) ? 20_000 : chance.below(60))
+        if hasRows, !chance.once(in: 12) { return rowValue() }
+        return chance.bytes(chance.once(in: 200) ? 20_000 : chance.below(60))
     }
 
     mutating func change() throws(SyncError) {
@@ -149,8 +177,8 @@ private struct Play {
         keys.sort()
         var found: [[[UInt8]]] = []
         let areKnown = chance.once(in: 2)
-        try keys.forEachValue(in: snapshot, areKnown: areKnown) { key, value, _ in
-            found.append([[UInt8](key), [UInt8](value)])
+        try keys.forEachValue(in: snapshot, areKnown: areKnown) { key, value, _ throws(SyncError) in
+            found.append([[UInt8](key), [UInt8](try value.bytes())])
         }
         let expected = wanted.sorted { $0.lexicographicallyPrecedes($1) }.compactMap { key in
             model[key].map { [key, $0] }

@@ -23,7 +23,8 @@ import Testing
                     try row.withView { view throws(SyncError) in
                         let sight = EncodedRowView(id: id, row: view)
                         try withUnsafePointer(to: sight) { place throws(SyncError) in
-                            _ = try first.offer(VisitedRow(place: place, key: id, value: view.bytes, form: 3))
+                            _ = try first.offer(
+                                VisitedRow(place: place, key: id, value: ValueView(view.bytes), form: 3))
                         }
                     }
                 }

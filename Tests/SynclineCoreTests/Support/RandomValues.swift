@@ -56,10 +56,6 @@ extension Chance {
         return Value(number: spelling) ?? .null
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-    }
-
     mutating func digits(_ count: Int, _ alphabet: String = "0123456789abcdef") -> String {
         let letters = Array(alphabet)
         return String((0..<count).map { _ in pick(letters) })
