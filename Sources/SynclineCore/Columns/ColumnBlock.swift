@@ -251,7 +251,8 @@ final class ColumnBlock: @unchecked Sendable {
     func findOther(_ key: Bytes) -> Bytes?? {
         let (other, isFound) = otherPlace(of: key)
         // They were all read when the block was opened.
-        return isFound ? (try? otherEntry(other))?.value : nil
+        guard isFound, let entry = try? otherEntry(other) else { return nil }
+        return .some(entry.value)
     }
 
     // MARK: Keys

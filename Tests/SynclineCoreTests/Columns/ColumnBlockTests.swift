@@ -52,6 +52,27 @@ import Testing
         #expect(seen == Set((1...9).map { UInt8($0) }), "an encoding was not used")
     }
 
+    @Test func `a key that a block in columns lacks may be in an older run`() throws {
+        var chance = Chance(seed: 3)
+        let store = StateStore()
+        var rows = ColumnRows(&chance)
+        while rows.keys.count < 100 { rows = ColumnRows(&chance) }
+        for (key, value) in zip(rows.keys, rows.values) {
+            key.withBytes { key in value.withBytes { store.put(key, $0, old: nil) } }
+        }
+        store.endCommit()
+        try store.settle(above: 0)
+        let run = try #require(store.layers.runs.first)
+        #expect(run.symbols != nil)
+        // No filter covers the last, the key of a change.
+        for absent in [rows.keys[3] + [0], rows.keys[99] + [0], [127, 0, 1]] {
+            let found = try absent.withBytes { key throws(SyncError) in try run.find(key) }
+            #expect(found == nil)
+        }
+        let found = try rows.keys[7].withBytes { key throws(SyncError) in try run.find(key) }
+        #expect(found??.copy == rows.values[7])
+    }
+
     @Test func `damaged blocks are refused, never a trap`() throws {
         var refused = 0
         for seed in UInt64(1)...300 {

@@ -13,10 +13,9 @@ struct ColumnRows {
     var keys: [[UInt8]] = []
     var values: [[UInt8]] = []
     var split = 0
-    var sizes: [Int] = []
 
-    init(_ chance: inout Chance) {
-        let count = [1, 2, 7, 8, 9, 63, 64, 65, 100, 300][chance.below(10)]
+    init(_ chance: inout Chance, most: Int = 300) {
+        let count = min(most, [1, 2, 7, 8, 9, 63, 64, 65, 100, 300][chance.below(10)])
         let kinds = (0..<1 + chance.below(8)).map { _ in chance.below(12) }
         let numbers = chance.below(3)
         let hasLongIDs = chance.below(3) == 0

@@ -13,8 +13,8 @@ struct DamagedBlock {
     private let keys: [[UInt8]]
     private static let symbols = SymbolTable.sample(["buy milk", "the garden für the milk", "long long "])
 
-    init(_ chance: inout Chance) {
-        let rows = ColumnRows(&chance)
+    init(_ chance: inout Chance, most: Int = 300) {
+        let rows = ColumnRows(&chance, most: most)
         var writer = ColumnBlockWriter()
         for (place, key) in rows.keys.enumerated() {
             key.withBytes { key in rows.values[place].withBytes { _ = writer.append(key, $0, lengthAt: rows.split) } }
