@@ -53,6 +53,11 @@ extension StateSnapshot {
     private func value(_ lookup: inout KeyLookup) throws(SyncError) -> StateValue? {
         if let recent = layers.recentValue(lookup.key, hash: lookup.hash, at: commit) { return recent }
         guard lookup.run < layers.runs.count else { return nil }
+        if let columns = lookup.columns, let row = columns._withUnsafeGuaranteedRef({ $0.row(of: lookup.key) }),
+            let block = lookup.block.take()
+        {
+            return StateValue(row, of: columns, block)
+        }
         let run = layers.runs[lookup.run]
         if !run.isEmpty {
             let block = if let known = lookup.block.take() { known } else { try run.searchable(lookup.place) }

@@ -42,19 +42,19 @@ extension StateLayers {
     /// Returns a key's value in the tables in memory, which is nil if it was removed there; nil if they do not have it.
     @inline(__always)
     func recentValue(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) -> StateValue?? {
-        switch active.find(key, hash: hash, at: commit) {
+        // Most searches end in a run: only what is found counts a reference.
+        let tables = (Unmanaged.passUnretained(active), full.map { Unmanaged.passUnretained($0) })
+        switch tables.0._withUnsafeGuaranteedRef({ $0.find(key, hash: hash, at: commit) }) {
         case .value(let bytes): return StateValue(bytes, active)
         case .removed: return .some(nil)
         case .absent: break
         }
-        if let full {
-            switch full.find(key, hash: hash, at: commit) {
-            case .value(let bytes): return StateValue(bytes, full)
-            case .removed: return .some(nil)
-            case .absent: break
-            }
+        guard let full = tables.1 else { return nil }
+        switch full._withUnsafeGuaranteedRef({ $0.find(key, hash: hash, at: commit) }) {
+        case .value(let bytes): return StateValue(bytes, full.takeUnretainedValue())
+        case .removed: return .some(nil)
+        case .absent: return nil
         }
-        return nil
     }
 
     /// Returns a key's value in the runs, without some of the newest.
@@ -80,7 +80,7 @@ package struct StateValue {
         (columns, row) = (nil, 0)
     }
 
-    init(_ row: Int, of block: Unmanaged<ColumnBlock>, _ owner: RunBlock) {
+    init(_ row: Int, of block: Unmanaged<ColumnBlock>, _ owner: consuming RunBlock) {
         bytes = Bytes(start: nil, count: 0)
         self.owner = owner
         (columns, self.row) = (block, row)
