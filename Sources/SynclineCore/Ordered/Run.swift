@@ -46,8 +46,10 @@ package struct RunRoot: Hashable, Sendable {
         for _ in 0..<(try reader.count()) { indexBlocks.append(try reader.varint()) }
         for _ in 0..<(try reader.count()) { filterBlocks.append(try reader.varint()) }
         for _ in 0..<(try reader.count()) { symbolBlocks.append(try reader.varint()) }
-        count = Int(truncatingIfNeeded: try reader.varint())
-        size = Int(truncatingIfNeeded: try reader.varint())
+        let (count, size) = (try reader.varint(), try reader.varint())
+        // Sums of several runs are numbers, too.
+        guard count < 1 << 48, size < 1 << 56 else { throw MalformedBytes() }
+        (self.count, self.size) = (Int(count), Int(size))
     }
 }
 

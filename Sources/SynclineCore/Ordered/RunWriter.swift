@@ -33,7 +33,9 @@ package struct RunWriter: ~Copyable {
         if expected != nil { writer.digest = Digest() }
         var cursor = cursor
         while let key = cursor.key {
-            try writer.append(key, cursor.value, sink)
+            // A row that can't be read is an error here, and never an empty value in a new block.
+            let value: Bytes? = if let view = cursor.view { try view.bytes() } else { nil }
+            try writer.append(key, value, sink)
             try cursor.advance()
         }
         if writer.digest != expected { throw .untrue }
