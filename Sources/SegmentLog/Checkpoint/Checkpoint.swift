@@ -130,6 +130,8 @@ public final class Checkpoint: Sendable {
     package func block(
         at address: BlockAddress, in piece: ByteBuffer, from start: BlockAddress
     ) throws(LogError) -> (bytes: UnsafeRawBufferPointer, memory: ByteBuffer)? {
+        // Addresses that do not grow are those of a damaged index.
+        guard address.rawValue >= start.rawValue else { return nil }
         let offset = Int(min(address.rawValue - start.rawValue, UInt64(piece.count)))
         do throws(FrameFault) {
             return try block(piece.bytes.slice(offset, piece.count - offset), piece)

@@ -56,7 +56,7 @@ struct ColumnBlockWriter: ~Copyable {
 
     /// Adds an entry that does not fit the rows, if there are few such entries.
     mutating func append(other key: Bytes, _ value: Bytes?) -> Bool {
-        guard let first = rows.first, others.count < 8 + rows.count / 8, (value?.count ?? 0) < 1 << 10,
+        guard let first = rows.first, isAfterAll(key), others.count < 8 + rows.count / 8, (value?.count ?? 0) < 1 << 10,
             memory.withView({ ColumnSplit.haveOneTable(key, Bytes(rebasing: $0[first.key..<first.value])) })
         else { return false }
         others.append((rows.count, [UInt8](key), value.map { [UInt8]($0) }))
@@ -68,7 +68,7 @@ struct ColumnBlockWriter: ~Copyable {
     mutating func append(_ key: Bytes, _ value: Bytes, lengthAt split: Int) -> Bool {
         if rows.isEmpty {
             headLength = split
-        } else if !fits(key, value, split) {
+        } else if !isAfterAll(key) || !fits(key, value, split) {
             return false
         }
         let (oldPlaces, oldNumbers) = (places.count, numbers.count)
@@ -103,6 +103,13 @@ struct ColumnBlockWriter: ~Copyable {
     private mutating func dropPlaces(_ placeCount: Int, _ numberCount: Int) {
         places.removeSubrange(placeCount...)
         numbers.removeSubrange(numberCount...)
+    }
+
+    /// Whether a key comes after all others. Those of a damaged run may not.
+    private func isAfterAll(_ key: Bytes) -> Bool {
+        guard let last = rows.last else { return true }
+        return memory.withView { Bytes(rebasing: $0[last.key..<last.value]).compare(key) < 0 }
+            && others.last.map { other in other.key.withBytes { $0.compare(key) < 0 } } ?? true
     }
 
     /// Whether a row has the head and the table of the others.

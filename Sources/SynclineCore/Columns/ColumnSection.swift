@@ -38,6 +38,7 @@ struct ColumnSection {
             encoding = .instants
             write(numbers: values, to: &block)
         case .text?: writeTexts(values, symbols, to: &block)
+        case .fixed(1)?: writeAny(values, to: &block)
         case .fixed(let length)?:
             if !writeDictionary(values, below: values.count * length, to: &block) { write(values, length, to: &block) }
         case nil: writeAny(values, to: &block)
