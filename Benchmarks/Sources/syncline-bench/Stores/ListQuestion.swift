@@ -6,6 +6,16 @@ enum ListQuestion: String, CaseIterable, Codable, Sendable {
     case top
     /// The ten rows whose titles come first, without an index.
     case topText = "toptext"
+    /// How many rows match a filter of three columns, without an index.
+    case counted
+    /// How many rows are done, without an index.
+    case done
+    /// The sum, the least and the greatest of a column of numbers.
+    case sums
+    /// The number of rows and the sum of a column of numbers for each of a few projects.
+    case groups
+    /// How many titles contain a word, without an index.
+    case substring
     /// The fifty rows with the latest dates, by an index.
     case newest
     /// Fifty rows from anywhere in the order of the dates, by an index and a key.
@@ -19,13 +29,23 @@ enum ListQuestion: String, CaseIterable, Codable, Sendable {
     /// The rows with one tag, of which only the title is wanted, by an index that has it.
     case covered
 
-    var isIndexed: Bool { self != .top && self != .topText }
+    var isIndexed: Bool {
+        switch self {
+        case .top, .topText, .counted, .done, .sums, .groups, .substring: false
+        case .newest, .page, .count, .range, .prefix, .covered: true
+        }
+    }
 
     /// What is asked, in a sentence.
     var title: String {
         switch self {
         case .top: "the 10 latest by date, no index"
         case .topText: "the first 10 by title, no index"
+        case .counted: "the number of rows that match a filter of three columns, no index"
+        case .done: "the number of rows that are done, no index"
+        case .sums: "the sum, the least and the greatest number of a column"
+        case .groups: "the number of rows and a sum for each project"
+        case .substring: "the number of titles that contain a word, no index"
         case .newest: "the 50 latest by date, by an index"
         case .page: "50 rows after a key in the order of the dates, by an index"
         case .count: "the number of rows with a tag in a range of 1/16, by an index"
@@ -38,7 +58,7 @@ enum ListQuestion: String, CaseIterable, Codable, Sendable {
     /// How often it is asked for a measurement.
     var times: Int {
         switch self {
-        case .top, .topText: 5
+        case .top, .topText, .counted, .done, .sums, .groups, .substring: 5
         case .count: 50
         case .covered: 200_000
         default: 2000
@@ -46,7 +66,17 @@ enum ListQuestion: String, CaseIterable, Codable, Sendable {
     }
 
     /// How many times SQLite's speed it should reach.
-    var target: Double { self == .covered ? 1.5 : 1 }
+    var target: Double {
+        switch self {
+        case .counted, .groups: 50
+        case .top: 40
+        case .done, .sums: 30
+        case .topText: 8
+        case .substring: 4
+        case .covered: 1.5
+        case .newest, .page, .count, .range, .prefix: 1
+        }
+    }
 }
 
 /// Where a question begins: the values of a row chosen at random.

@@ -86,6 +86,12 @@ final class SQLiteStore: Store, @unchecked Sendable {
         // A plus keeps an index from being used.
         case .top: return try count("SELECT \(columns) FROM rows ORDER BY +due DESC, id LIMIT 10") { _ in }
         case .topText: return try count("SELECT \(columns) FROM rows ORDER BY +title, id LIMIT 10") { _ in }
+        case .counted:
+            return try number("SELECT count(*) FROM rows WHERE done = 0 AND priority = 3 AND project = 'travel'")
+        case .done: return try number("SELECT count(*) FROM rows WHERE done = 1")
+        case .sums: return try count("SELECT 1, sum(priority), min(priority), max(priority) FROM rows") { _ in }
+        case .groups: return try count("SELECT project, count(*), sum(priority) FROM rows GROUP BY project") { _ in }
+        case .substring: return try number("SELECT count(*) FROM rows WHERE instr(title, 'bicycle') > 0")
         case .newest: return try count("SELECT \(columns) FROM rows ORDER BY due DESC, id DESC LIMIT 50") { _ in }
         case .page:
             return try count(
@@ -95,11 +101,7 @@ final class SQLiteStore: Store, @unchecked Sendable {
                 withBytes(of: place.key) { connection.bind(select, 2, $0) }
             }
         case .count:
-            let select = try connection.statement("SELECT count(*) FROM rows WHERE tag >= ?1 AND tag < ?2")
-            defer { sqlite3_reset(select) }
-            bindTags(select, place.tags(1))
-            guard try connection.next(select) else { throw BenchError("SQLite counts nothing") }
-            return Int(sqlite3_column_int64(select, 0))
+            return try number("SELECT count(*) FROM rows WHERE tag >= ?1 AND tag < ?2") { bindTags($0, place.tags(1)) }
         case .range, .prefix:
             return try count("SELECT \(columns) FROM rows WHERE tag >= ?1 AND tag < ?2") {
                 bindTags($0, place.tags(3))
@@ -127,6 +129,14 @@ final class SQLiteStore: Store, @unchecked Sendable {
         var rows: [Int] = []
         while try connection.next(select) { rows.append(copy(select, from: 1)) }
         return rows.count
+    }
+
+    private func number(_ query: String, _ prepare: (OpaquePointer?) -> Void = { _ in }) throws -> Int {
+        let select = try connection.statement(query)
+        defer { sqlite3_reset(select) }
+        prepare(select)
+        guard try connection.next(select) else { throw BenchError("SQLite counts nothing") }
+        return Int(sqlite3_column_int64(select, 0))
     }
 
     /// Takes a row out of the statement, as an app must before it continues.

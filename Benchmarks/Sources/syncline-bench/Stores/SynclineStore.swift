@@ -37,8 +37,16 @@ final class SynclineStore: Store {
     }
 
     func filter() async throws -> Int {
-        let filter = try FilterExpression(parsing: "done eq false and priority eq 3 and project eq 'travel'")
-        return try await table.query(RowQuery(table: "todos", filter: filter)).rows.count
+        try await table.query(RowQuery(table: "todos", filter: try SynclineStore.ofThree)).rows.count
+    }
+
+    private static var ofThree: FilterExpression {
+        get throws { try FilterExpression(parsing: "done eq false and priority eq 3 and project eq 'travel'") }
+    }
+
+    private func groups(of groups: [String], _ functions: [RowAggregate.Function]) async throws -> Int {
+        let aggregate = RowAggregate(table: "todos", groups: groups, functions: functions)
+        return try await table.compute(aggregate).count
     }
 
     func index() async throws { try await database.declareIndex(table: "todos", column: "tag") }
@@ -60,6 +68,11 @@ final class SynclineStore: Store {
         switch question {
         case .top: (query.order, query.top) = ([.init("due", descending: true)], 10)
         case .topText: (query.order, query.top) = ([.init("title")], 10)
+        case .counted: return try await table.count(try SynclineStore.ofThree)
+        case .done: return try await table.count(try FilterExpression(parsing: "done eq true"))
+        case .sums: return try await groups(of: [], [.sum("priority"), .min("priority"), .max("priority")])
+        case .groups: return try await groups(of: ["project"], [.count, .sum("priority")])
+        case .substring: return try await table.count(try FilterExpression(parsing: "contains(title, 'bicycle')"))
         case .newest: (query.order, query.top) = ([.init("due", descending: true)], 50)
         case .page:
             (query.order, query.top) = ([.init("due")], 50)
