@@ -1,6 +1,6 @@
-// Memory for blocks of the state. Almost all of them have one size, and an app that reads many rows allocates and frees
-// them all the time, in no order. The system's allocator searches for room and merges what is free; here each block takes a
-// piece of a slab, and all pieces are alike.
+// Memory for blocks of the state. Almost all of them have one of two sizes, and an app that reads many rows allocates and
+// frees them all the time, in no order. The system's allocator searches for room and merges what is free; here each block
+// takes a piece of a slab, and all pieces of a slab are alike.
 
 #if canImport(Glibc)
     import Glibc
@@ -9,22 +9,29 @@
 #endif
 
 public enum BlockMemory {
-    private static let slabs = Mutex(Slabs())
+    /// A block of one page or two, and the frame around it.
+    private static let pieceSizes = (short: 4352, long: 8448)
+    private static let short = Mutex(Slabs(pieceSizes.short))
+    private static let long = Mutex(Slabs(pieceSizes.long))
 
     /// Smaller sizes would waste most of a piece, and the system's allocator has lists of its own for them.
-    private static func isPiece(_ size: Int) -> Bool { size > Slab.pieceSize / 4 && size <= Slab.pieceSize }
-
+    private static func isPiece(_ size: Int) -> Bool { size > pieceSizes.short / 4 && size <= pieceSizes.long }
     /// Allocates memory, aligned for words.
     public static func allocate(byteCount size: Int) -> UnsafeMutableRawBufferPointer {
         guard isPiece(size) else { return .allocate(byteCount: size, alignment: 16) }
-        return UnsafeMutableRawBufferPointer(start: slabs.withLock { $0.take() }.start, count: size)
+        let piece = size <= pieceSizes.short ? short.withLock { $0.take() } : long.withLock { $0.take() }
+        return UnsafeMutableRawBufferPointer(start: piece.start, count: size)
     }
 
     /// Frees memory, all of which must be given.
     public static func deallocate(_ memory: UnsafeMutableRawBufferPointer) {
         guard isPiece(memory.count), let start = memory.baseAddress else { return memory.deallocate() }
         let piece = Piece(start: start)
-        slabs.withLock { $0.put(piece) }
+        if memory.count <= pieceSizes.short {
+            short.withLock { $0.put(piece) }
+        } else {
+            long.withLock { $0.put(piece) }
+        }
     }
 }
 
@@ -35,9 +42,12 @@ struct Piece: @unchecked Sendable {
 
 /// Slabs, of which those that have free pieces are linked. The others are found by the addresses of their pieces.
 struct Slabs {
+    private let pieceSize: Int
     private var first: Slab?
     /// The number of all slabs.
     private(set) var count = 0
+
+    init(_ pieceSize: Int) { self.pieceSize = pieceSize }
 
     mutating func take() -> Piece {
         let slab = first ?? add()
@@ -59,7 +69,7 @@ struct Slabs {
     }
 
     private mutating func add() -> Slab {
-        let slab = Slab()
+        let slab = Slab(pieceSize)
         count += 1
         insert(slab)
         return slab
@@ -89,24 +99,22 @@ private struct Slab {
         var used = 0
         /// How many pieces were ever used.
         var touched = 0
+        let pieceSize: Int
     }
 
     private let head: UnsafeMutablePointer<Head>
 
-    /// A block of the usual size, and the frame around it.
-    static let pieceSize = 4352
     private static let size = 1 << 17
     private static let headSize = 64
-    private static let pieces = (size - headSize) / pieceSize
 
-    init() {
+    init(_ pieceSize: Int) {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: Slab.size, alignment: Slab.size)
         #if os(Linux)
             // The system adds all pages at once (`MADV_POPULATE_WRITE`), which takes less time than one after another. Older
             // systems refuse it.
             madvise(memory, Slab.size, 23)
         #endif
-        head = memory.initializeMemory(as: Head.self, repeating: Head(), count: 1)
+        head = memory.initializeMemory(as: Head.self, repeating: Head(pieceSize: pieceSize), count: 1)
     }
 
     init(of piece: Piece) {
@@ -124,7 +132,7 @@ private struct Slab {
 
     var previous: Slab? { Slab(head.pointee.previous) }
     var next: Slab? { Slab(head.pointee.next) }
-    var isFull: Bool { head.pointee.used == Slab.pieces }
+    var isFull: Bool { head.pointee.used == (Slab.size - Slab.headSize) / head.pointee.pieceSize }
     var isEmpty: Bool { head.pointee.used == 0 }
 
     func setNeighbors(_ previous: Slab?, _ next: Slab?) {
@@ -139,7 +147,8 @@ private struct Slab {
             return Piece(start: piece)
         }
         defer { head.pointee.touched += 1 }
-        return Piece(start: UnsafeMutableRawPointer(head) + Slab.headSize + head.pointee.touched * Slab.pieceSize)
+        return Piece(
+            start: UnsafeMutableRawPointer(head) + Slab.headSize + head.pointee.touched * head.pointee.pieceSize)
     }
 
     func put(_ piece: Piece) {

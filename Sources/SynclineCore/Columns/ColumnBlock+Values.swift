@@ -72,6 +72,21 @@ extension ColumnBlock {
         }
     }
 
+    /// Appends a value that is not null as the block has it: equal ones of one encoding are equal bytes, if they have the
+    /// same symbols.
+    func append(storedValue column: Column, _ row: Int, to writer: inout ByteWriter) {
+        switch column.encoding {
+        case .constant: writer.append(part(column.start, column.count))
+        case .flags: writer.append(UInt8(truncatingIfNeeded: packed(column.start, 1, row)))
+        case .integers, .instants: writer.append(fixed: UInt64(bitPattern: integer(column, row)))
+        case .texts, .symbols, .any: writer.append(text(column, row))
+        case .dictionary: writer.append(entry(of: column, row))
+        case .fixed:
+            writer.append(bytes[column.start])
+            writer.append(part(column.start + 1 + row * column.count, column.count))
+        }
+    }
+
     /// Writes the encoded value of a column to memory with room for as many bytes as one takes at most. Returns how many
     /// they are; nil if it can't be read.
     @inline(__always)

@@ -2,6 +2,14 @@
 
 import SynclineGround
 
+/// Rows of a block that come one after another with no other entry between them. They are valid until the cursor that gave
+/// them moves.
+struct ColumnStretch {
+    /// It is moved from row to row.
+    let row: Unmanaged<ColumnRow>
+    let rows: Range<Int>
+}
+
 final class ColumnCursor {
     @exclusivity(unchecked) private var block: ColumnBlock
     /// The rows and the other entries that are passed.
@@ -37,6 +45,16 @@ final class ColumnCursor {
     private var isAtOther: Bool { other < block.others && block.rank(of: other) <= row }
 
     func moveOn() { if isAtOther { other += 1 } else { row += 1 } }
+
+    /// The current row and those that follow it before a key, if there is one; nil at another entry.
+    func stretch(before limit: Bytes?) -> ColumnStretch? {
+        var end = limit.map { block.place(of: $0).row } ?? block.rows
+        if other < block.others { end = min(end, block.rank(of: other)) }
+        return row < end ? ColumnStretch(row: .passUnretained(sight), rows: row..<end) : nil
+    }
+
+    /// Moves to another row of the stretch, which is not read.
+    func skip(to row: Int) { self.row = row }
 
     /// Reads the current entry.
     func show() throws(MalformedBytes) {
@@ -84,10 +102,7 @@ final class ColumnCursor {
         if let filter, end > row {
             wanted.begin(row..<end)
             isSure = filter.removeUnwanted(from: wanted, of: block, sight)
-            if isSure, filter.countsOnly {
-                filter.count(wanted.count)
-                wanted.removeAll()
-            }
+            if isSure, try filter.take(wanted, of: block, sight) { wanted.removeAll() }
         }
         while true {
             let next = isFiltered ? wanted.next(from: row) ?? end : row

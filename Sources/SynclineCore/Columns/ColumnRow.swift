@@ -52,6 +52,41 @@ package final class ColumnRow {
         } ?? nil
     }
 
+    /// The row's key.
+    var key: Bytes {
+        guard let block else { return Bytes(start: nil, count: 0) }
+        return block._withUnsafeGuaranteedRef { block in
+            takeMemory(block.prefix.count + block.id(row).count)
+            let start = memory.count
+            block.append(keyOf: row, to: &memory)
+            return Bytes(rebasing: memory.inPlace[start...])
+        }
+    }
+
+    /// The value of a column whose encoding has its kind; nil for another one.
+    @inline(__always)
+    func entryValue(_ place: Int) -> EntryValue? {
+        block?._withUnsafeGuaranteedRef { block in
+            guard place < block.valueCount else { return nil }
+            let column = block.columns[place]
+            if block.isNull(column, row) { return .null }
+            switch column.encoding {
+            case .flags: return .bool(block.packed(column.start, 1, row) != 0)
+            case .integers: return .integer(block.integer(column, row))
+            case .instants: return .date(Timestamp.Instant(milliseconds: block.integer(column, row)))
+            case .texts: return .text(block.text(column, row))
+            case .symbols:
+                takeMemory(column.most)
+                let start = memory.count
+                let place = memory.room(column.most)
+                guard let length = block.decoder?.decode(block.text(column, row), to: place) else { return nil }
+                memory.truncate(to: start + length)
+                return .text(Bytes(start: place, count: length))
+            case .constant, .dictionary, .fixed, .any: return nil
+            }
+        } ?? nil
+    }
+
     /// The first eight bytes of a string that is given by symbols, as a number that sorts like them; nil if it has none.
     @inline(__always)
     func leading(_ codes: Bytes) -> UInt64? { block?._withUnsafeGuaranteedRef { $0.decoder?.leading(codes) } ?? nil }

@@ -41,6 +41,20 @@ struct RowBits: ~Copyable {
         }
     }
 
+    /// Calls `body` with each row that is left.
+    @inline(__always)
+    func forEach<Failure: Error>(_ body: (Int) throws(Failure) -> Void) throws(Failure) {
+        var word = rows.lowerBound >> 6
+        while word << 6 < rows.upperBound {
+            var bits = words[word]
+            while bits != 0 {
+                try body(word << 6 + bits.trailingZeroBitCount)
+                bits &= bits &- 1
+            }
+            word += 1
+        }
+    }
+
     /// Removes the rows whose bit is set, or is not set, among bits in memory that can be read eight bytes at a time.
     @inline(__always)
     func remove(_ bits: UnsafeRawPointer, where isSet: Bool) {
@@ -89,7 +103,6 @@ struct RowBits: ~Copyable {
 protocol ColumnFilter: AnyObject {
     /// Removes the rows of a block that are not wanted. Returns whether all that are left are wanted.
     func removeUnwanted(from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) -> Bool
-    /// Whether only the number of wanted rows is of interest.
-    var countsOnly: Bool { get }
-    func count(_ rows: Int)
+    /// Takes all wanted rows of a block at once. Returns false if each is to be shown.
+    func take(_ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) throws(SyncError) -> Bool
 }

@@ -79,18 +79,6 @@ private enum EntryForm {
     }
 }
 
-/// A value as the key of an entry has it.
-package enum EntryValue {
-    case null
-    case bool(Bool)
-    case integer(Int64)
-    case double(Double)
-    case date(Timestamp.Instant)
-    case uuid(String)
-    case text(UnsafeRawBufferPointer)
-    case bytes(UnsafeRawBufferPointer)
-}
-
 extension ByteReader {
     /// Reads a place that no mark says to read the row for.
     /// - Parameter isOther: Whether a whole number is a double, or a UUID in lower case.

@@ -13,19 +13,16 @@ package final class BlockCache: Sendable {
         let place: Place
         let block: RunBlock
         /// Where the block and its bytes are, known without reading the object or counting a reference.
-        private let object: UnsafeRawPointer
-        private let start: UnsafeRawPointer?
+        let object: UnsafeRawPointer
+        let columns: UnsafeRawPointer?
+        let start: UnsafeRawPointer?
         /// Whether it was used since the hand last passed.
         var isUsed = false
 
         init(_ block: RunBlock, at place: Place) {
             (self.place, self.block, start) = (place, block, block.bytes.baseAddress)
             object = UnsafeRawPointer(Unmanaged.passUnretained(block).toOpaque())
-        }
-
-        func prefetch(lines: Int) {
-            object.prefetch()
-            start?.prefetch(lines: lines)
+            columns = block.columnsInPlace.map { UnsafeRawPointer($0.toOpaque()) }
         }
     }
 
@@ -64,6 +61,14 @@ package final class BlockCache: Sendable {
             slots.append(Slot(block, at: place))
         }
 
+        /// Fetches the first lines of a block. A copy of its slot would count a reference, and wait for what is fetched.
+        @inline(__always)
+        func prefetch(_ slot: Int, lines: Int) {
+            slots[slot].object.prefetch()
+            slots[slot].columns?.prefetch(lines: 2)
+            slots[slot].start?.prefetch(lines: lines)
+        }
+
         /// Whether a block is not as large as many others together.
         func suits(_ block: RunBlock) -> Bool { block.bytes.count <= limit / 16 }
 
@@ -78,7 +83,7 @@ package final class BlockCache: Sendable {
             if hand >= slots.count { hand = 0 }
             defer { hand += 1 }
             // Freeing a block reads it.
-            if hand + 4 < slots.count { slots[hand + 4].prefetch(lines: 1) }
+            if hand + 4 < slots.count { prefetch(hand + 4, lines: 1) }
             let slot = slots[hand]
             guard !slot.isUsed else { return slots[hand].isUsed = false }
             size -= slot.block.bytes.count
@@ -118,14 +123,14 @@ package final class BlockCache: Sendable {
     /// Fetches a number of lines of a block, if it is cached.
     func prefetch(_ place: Place, lines: Int) {
         content.withLock { content in
-            if let slot = content[place] { content.slots[slot].prefetch(lines: lines) }
+            if let slot = content[place] { content.prefetch(slot, lines: lines) }
         }
     }
 
     func block(at place: Place) -> RunBlock? {
         content.withLock { content in
             guard let slot = content[place] else { return nil }
-            content.slots[slot].prefetch(lines: 1)
+            content.prefetch(slot, lines: 1)
             content.slots[slot].isUsed = true
             return content.slots[slot].block
         }

@@ -138,8 +138,8 @@ package final class Run: Sendable {
         private var count = 1
 
         private static let most = 16
-        /// A block of the usual size.
-        private static let linesAhead = 66
+        /// What begins a block; the processor finds the rest.
+        private static let linesAhead = 8
 
         /// - Parameter keepsBlocks: False for a scan of runs that are about to be replaced.
         init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
@@ -248,6 +248,10 @@ package final class Run: Sendable {
             do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
             if inner.isValid { show(inner.key, view: inner.view) } else { try settle() }
         }
+
+        override func stretch(before limit: Bytes?) -> ColumnStretch? { inner.stretch(before: limit) }
+
+        override func skip(to row: Int) { inner.skip(to: row) }
 
         override func pass(before limit: Bytes) throws(SyncError) -> Int {
             var count = 0

@@ -332,6 +332,13 @@ package final class RunBlock: @unchecked Sendable {
             try advance()
         }
 
+        /// See `ColumnCursor`.
+        func stretch(before limit: Bytes?) -> ColumnStretch? {
+            isValid && block.columns != nil ? columns?.stretch(before: limit) : nil
+        }
+
+        func skip(to row: Int) { columns?.skip(to: row) }
+
         /// Moves to the end, and returns how many entries, from the current one on, have a value.
         mutating func countRest() throws(MalformedBytes) -> Int {
             guard isValid else { return 0 }

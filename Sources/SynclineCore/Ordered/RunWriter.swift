@@ -77,12 +77,14 @@ package struct RunWriter: ~Copyable {
     /// Fewer rows take less room, or less time, as they are.
     private static let fewestRows = 32
     private static let mostRows = 1024
+    /// The size of a block, which takes two pages.
+    private static let target = RunBlockWriter.target + 4096
     /// How many bytes of texts a table of symbols is made from.
     private static let sampleSize = 1 << 14
 
     /// The size of rows that fill a block. The first ones are more, because the symbols are made from their texts.
     private var fullSize: Int {
-        symbols == nil ? 1 << 16 : max(4096, Int(Double(RunBlockWriter.target) / ratio))
+        symbols == nil ? 1 << 16 : max(4096, Int(Double(RunWriter.target) / ratio))
     }
 
     private mutating func use(_ symbols: SymbolTable?) {
@@ -94,9 +96,9 @@ package struct RunWriter: ~Copyable {
     private mutating func writeRows(_ sink: Sink) throws(SyncError) {
         if symbols == nil { use(.trained(on: rows.texts(upTo: RunWriter.sampleSize))) }
         var count = min(rows.count, RunWriter.mostRows, max(RunWriter.fewestRows, rows.count * fullSize / rows.size))
-        while !rows.write(count, encoder, to: &columns) || columns.count > RunBlockWriter.target {
+        while !rows.write(count, encoder, to: &columns) || columns.count > RunWriter.target {
             if count <= RunWriter.fewestRows { return try addRows(sink) }
-            let fitting = Double(count) * Double(RunBlockWriter.target) / Double(max(columns.count, 1)) * 0.98
+            let fitting = Double(count) * Double(RunWriter.target) / Double(max(columns.count, 1)) * 0.98
             count = max(RunWriter.fewestRows, min(count - 1, Int(fitting)))
         }
         ratio = Double(columns.count) / (Double(rows.size) * Double(count) / Double(rows.count))

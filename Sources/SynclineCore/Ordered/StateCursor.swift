@@ -17,6 +17,13 @@ class LayerCursor {
     /// Moves to the next key in its direction.
     func advance() throws(SyncError) { preconditionFailure("a layer knows how to advance") }
 
+    /// The current row and those that follow it in its block before a key, if there is one; nil if it is in no block in
+    /// columns.
+    func stretch(before limit: Bytes?) -> ColumnStretch? { nil }
+
+    /// Moves to another row of the stretch, which is not shown.
+    func skip(to row: Int) {}
+
     /// Moves to the first key that is not before another. Returns how many of the keys passed have a value.
     func pass(before limit: Bytes) throws(SyncError) -> Int {
         var count = 0
@@ -107,6 +114,12 @@ package struct StateCursor {
             if let rival, key.compare(rival) >= 0 { return try settle() }
         } while view == nil && !showsRemoved
     }
+
+    /// The current row and those that follow it with no other entry between them; nil if it is in no block in columns.
+    func stretch() -> ColumnStretch? { current?._withUnsafeGuaranteedRef { $0.stretch(before: rival) } ?? nil }
+
+    /// Moves to another row of the stretch, which is not shown.
+    func skip(to row: Int) { current?._withUnsafeGuaranteedRef { $0.skip(to: row) } }
 
     /// Moves to the first key that is not before another. Returns the number of keys passed.
     mutating func pass(before end: Bytes) throws(SyncError) -> Int {

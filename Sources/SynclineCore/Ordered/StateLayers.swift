@@ -86,6 +86,9 @@ package struct StateValue {
         (columns, self.row) = (block, row)
     }
 
+    /// The object that keeps the memory.
+    var ownerID: ObjectIdentifier { ObjectIdentifier(owner) }
+
     /// The value, valid while this one, or a copy of it, is kept, and until the row is moved.
     @inline(__always)
     func view(_ place: ColumnRow) -> ValueView {

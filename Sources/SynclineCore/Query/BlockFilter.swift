@@ -3,34 +3,57 @@
 
 import SynclineGround
 
+/// Takes the wanted rows of blocks in columns, many at a time.
+protocol BlockTaker: AnyObject {
+    /// Returns false if each row is to be shown.
+    func take(
+        _ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+    ) throws(SyncError) -> Bool
+}
+
 final class BlockFilter: ColumnFilter {
     private let program: FilterProgram?
     private let shapes: ShapeList
+    private let taker: (any BlockTaker)?
     @exclusivity(unchecked) private var edge: (edge: OrderEdge, column: ColumnPlace, name: String)?
     /// How many rows were left out.
     @exclusivity(unchecked) private(set) var leftOut = 0
-    let countsOnly: Bool
-    /// The number of rows that were only counted. An app sees every row of a block in columns.
-    @exclusivity(unchecked) private(set) var counted = 0
+    /// How many were taken. An app sees every row of a block in columns.
+    @exclusivity(unchecked) private(set) var taken = 0
 
-    init(_ program: FilterProgram?, _ shapes: ShapeList, countsOnly: Bool = false) {
-        (self.program, self.shapes, self.countsOnly) = (program, shapes, countsOnly)
+    init(_ program: FilterProgram?, _ shapes: ShapeList, _ taker: (any BlockTaker)? = nil) {
+        (self.program, self.shapes, self.taker) = (program, shapes, taker)
     }
 
-    func count(_ rows: Int) { counted += rows }
+    func take(_ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) throws(SyncError) -> Bool {
+        guard let taker, let shape = shape(of: block) else { return false }
+        let count = bits.count
+        if count > 0 { guard try taker.take(bits, of: block, row, shape) else { return false } }
+        taken += count
+        return true
+    }
+
+    private func shape(of block: ColumnBlock) -> Unmanaged<RowShape>? {
+        guard let number = ColumnSplit.shape(block.head), number < shapes.references.count else { return nil }
+        return shapes.references[number]
+    }
 
     /// From now on, rows are left out that certainly come after an edge in the order of a column.
     func leaveOut(after edge: OrderEdge, by column: String) { self.edge = (edge, ColumnPlace(), column) }
 
     func removeUnwanted(from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) -> Bool {
-        guard let number = ColumnSplit.shape(block.head), number < shapes.references.count else { return false }
-        let shape = shapes.references[number]
+        guard let shape = shape(of: block) else { return false }
         defer { leftOut += bits.rows.count - bits.count }
         if let edge, let place = self.edge?.column.place(edge.name, shape), place < block.valueCount {
             edge.edge.keep(bits, block, block.columns[place], row)
         }
         return program?.removeUnwanted(from: bits, of: block, row, shape) ?? true
     }
+}
+
+/// Takes rows to count them.
+final class BlockCount: BlockTaker {
+    func take(_: borrowing RowBits, of _: ColumnBlock, _: ColumnRow, _: Unmanaged<RowShape>) -> Bool { true }
 }
 
 extension ColumnBlock {
@@ -42,6 +65,13 @@ extension ColumnBlock {
         let (start, width) = (column.start + 8, column.width)
         // What the literal has above the least number. If it is below it, all numbers are greater.
         let wanted = literal < least ? nil : UInt64(bitPattern: literal &- least)
+        if width == 1, let memory = bytes.baseAddress {
+            let keepsLeast = comparison.holds(order: least.order(to: literal))
+            let keepsNext = comparison.holds(order: (least &+ 1).order(to: literal))
+            if !keepsLeast, !keepsNext { bits.removeAll() }
+            if keepsLeast != keepsNext { bits.remove(memory + start, where: keepsLeast) }
+            return
+        }
         switch (comparison, wanted) {
         case (.equal, nil), (.less, nil), (.lessOrEqual, nil): bits.removeAll()
         case (.notEqual, nil), (.greater, nil), (.greaterOrEqual, nil): break
@@ -53,6 +83,25 @@ extension ColumnBlock {
         case (.greaterOrEqual, let wanted?): bits.keep { packed(start, width, $0) >= wanted }
         }
     }
+}
+
+extension FilterExpression.Comparison {
+    /// Whether it is true of two values, of which the left one comes before (-1), at (0) or after (1) the right one.
+    @inline(__always)
+    func holds(order: Int) -> Bool {
+        switch self {
+        case .equal: order == 0
+        case .notEqual: order != 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        }
+    }
+}
+
+extension Int64 {
+    fileprivate func order(to other: Int64) -> Int { self < other ? -1 : self == other ? 0 : 1 }
 }
 
 extension OrderEdge {

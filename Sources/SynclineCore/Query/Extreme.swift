@@ -18,16 +18,19 @@ struct Extreme {
     }
 
     /// Adds a value, or takes one back. Returns false if the next value is only known from all others.
-    mutating func change(_ value: Bytes, of row: EncodedRowView, isAdded: Bool) throws(MalformedBytes) -> Bool {
+    /// - Parameter count: How many rows have it.
+    mutating func change(
+        _ value: Bytes, of row: EncodedRowView, isAdded: Bool, times count: Int = 1
+    ) throws(MalformedBytes) -> Bool {
         guard let candidate = try candidate(value) else { return true }
         if candidate == place {
-            rows += isAdded ? 1 : -1
+            rows += isAdded ? count : -count
             return spelling.change(try value.firstValue(), of: row, isAdded: isAdded, rows) && rows > 0
         }
         let isBetter =
             isLast ? IndexInterval.isBefore(place, candidate) : IndexInterval.isBefore(candidate, place)
         guard isAdded, place.isEmpty || isBetter else { return true }
-        (place, rows, spelling) = (candidate, 1, Spelling())
+        (place, rows, spelling) = (candidate, count, Spelling())
         return spelling.change(try value.firstValue(), of: row, isAdded: true, 1)
     }
 

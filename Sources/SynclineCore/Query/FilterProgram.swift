@@ -236,16 +236,7 @@ private class ComparisonStep: FilterStep {
         return isSure
     }
 
-    final func holds(_ order: Int) -> Bool {
-        switch comparison {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        }
-    }
+    final func holds(_ order: Int) -> Bool { comparison.holds(order: order) }
 }
 
 /// Compares a column of numbers with one that is an integer, a double or both. Integers and doubles that stand for each

@@ -125,7 +125,7 @@ extension QueryRun {
     ) throws(SyncError) {
         let filter = try filter
         let wanted = if let wanted { wanted } else { try blockFilter() }
-        defer { plan.rowsRead += wanted.leftOut + wanted.counted }
+        defer { plan.rowsRead += wanted.leftOut + wanted.taken }
         for form in RowKey.forms {
             try visitor.forEachRow(form: form, wanted) { row throws(SyncError) in
                 plan.rowsRead += 1

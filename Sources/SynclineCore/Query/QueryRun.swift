@@ -35,8 +35,8 @@ final class QueryRun {
     }
 
     /// A filter of blocks in columns.
-    func blockFilter(countsOnly: Bool = false) throws(SyncError) -> BlockFilter {
-        BlockFilter(try filter?.takeUnretainedValue(), visitor.shapes, countsOnly: countsOnly)
+    func blockFilter(_ taker: (any BlockTaker)? = nil) throws(SyncError) -> BlockFilter {
+        BlockFilter(try filter?.takeUnretainedValue(), visitor.shapes, taker)
     }
 
     // MARK: Rows
@@ -184,9 +184,9 @@ final class QueryRun {
             }
             return plan.entriesRead
         }
-        let wanted = try blockFilter(countsOnly: true)
+        let wanted = try blockFilter(BlockCount())
         try forEachMatch(using: [], wanted) { _ in }
-        return matches + wanted.counted
+        return matches + wanted.taken
     }
 
     // MARK: All matches

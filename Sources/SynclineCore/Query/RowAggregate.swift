@@ -96,11 +96,15 @@ extension StateReader {
         let aggregate = groups.aggregate
         if aggregate.hasWindow { return try addWindow(to: &groups) }
         let run = try QueryRun(self, RowQuery(table: aggregate.table, filter: aggregate.filter))
-        try run.forEachMatch(using: aggregate.columns.map(\.text)) { row throws(SyncError) in
-            _ = try groups.change(row.sight, isAdded: true)
+        try withUnsafeMutablePointer(to: &groups) { groups throws(SyncError) in
+            let wanted = try run.blockFilter(BlockGroups(groups, run.visitor.shapes))
+            try run.forEachMatch(using: aggregate.columns.map(\.text), wanted) { row throws(SyncError) in
+                _ = try groups.pointee.change(row.sight, isAdded: true)
+            }
         }
         return run.plan
     }
+
     /// Adds the rows that a query with a window shows.
     private func addWindow(to groups: inout RowGroups) throws(SyncError) -> QueryPlan {
         let aggregate = groups.aggregate

@@ -3,7 +3,7 @@
 import SynclineGround
 
 struct RowColumn {
-    private let isID: Bool
+    let isID: Bool
     private var places: ColumnPlaces
     /// The encoded id of the row that was read last.
     private let id = ByteWriter(capacity: 64)
@@ -11,6 +11,11 @@ struct RowColumn {
     init(_ name: String) {
         isID = name == "id"
         places = ColumnPlaces(name)
+    }
+
+    /// The position of the column in a shape; nil for the id.
+    mutating func place(in shape: Unmanaged<RowShape>) -> Int? {
+        isID ? nil : places.under.place(places.name, shape)
     }
 
     /// The encoded value, which other bytes may follow; nil if the row has none. It is valid until the next row is read.

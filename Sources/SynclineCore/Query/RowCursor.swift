@@ -18,6 +18,11 @@ package final class RowCursor {
     @exclusivity(unchecked) private var decoded: OwnedRow?
     /// Whether the current row was decoded, so that its shape is in no list.
     var isDecoded: Bool { decoded != nil }
+    /// The rows of a block in columns that come next, and the first of them that was not shown. They need no look at other
+    /// entries.
+    @exclusivity(unchecked) private var stretch: ColumnStretch?
+    @exclusivity(unchecked) private var next = 0
+    @exclusivity(unchecked) private var end = 0
     /// The current row; nil at the end. It is valid until the cursor moves.
     @exclusivity(unchecked) package private(set) var row: EncodedRowView?
 
@@ -56,12 +61,29 @@ package final class RowCursor {
     }
 
     /// The current row's key, valid until the cursor moves.
-    package var key: UnsafeRawBufferPointer? { current < places.count ? places[current].key : nil }
+    package var key: UnsafeRawBufferPointer? {
+        if let stretch { return stretch.row.borrowed { $0.key } }
+        return current < places.count ? places[current].key : nil
+    }
+
+    /// Moves to the next row if it needs no other view. Returns whether it did.
+    @inline(__always)
+    package func moveInBlock() -> Bool {
+        guard next < end, let stretch else { return false }
+        stretch.row.borrowed { $0.move(to: next) }
+        next += 1
+        return true
+    }
 
     /// Moves to the next row, and returns it.
     @discardableResult
     package func advance() throws(SyncError) -> EncodedRowView? {
+        if moveInBlock() { return row }
         guard current < places.count else { return row }
+        if stretch != nil {
+            places[current].skip(to: end - 1)
+            (stretch, next, end) = (nil, 0, 0)
+        }
         try step()
         try settle()
         return row
@@ -86,6 +108,12 @@ package final class RowCursor {
         while true {
             if isMerged { current = smallest }
             guard current < places.count, let key = places[current].key, let value = places[current].view else {
+                return
+            }
+            if let found = value.row, !isMerged || places.count == 1, let stretch = places[current].stretch() {
+                self.stretch = stretch
+                (next, end) = (stretch.rows.lowerBound + 1, stretch.rows.upperBound)
+                row = try EncodedRowView(table: prefix.count, found, known)
                 return
             }
             if value.row == nil, EncodedRowView.isFrozen(value.head) {

@@ -4,7 +4,7 @@
 import SynclineGround
 
 struct RowGroups {
-    private struct Group {
+    struct Group {
         /// The encoded values that its rows have in common, as in the row with the lowest id.
         var spelling: Spelling
         var rows = 0
@@ -15,9 +15,9 @@ struct RowGroups {
     private var keys: [GroupKey]
     private let work: FilterWork
     /// The columns of the functions that have one, with the number of the function.
-    private var columns: [(function: Int, column: RowColumn)]
+    var columns: [(function: Int, column: RowColumn, type: ColumnType)]
     private let types: TableTypes
-    private var groups: [Group] = []
+    private(set) var groups: [Group] = []
     /// How many of them have no rows.
     private var empty = 0
     /// Where the group of each key is. The keys sort as their values do.
@@ -30,7 +30,7 @@ struct RowGroups {
         keys = aggregate.groups.map { GroupKey($0, types) }
         work = FilterWork(types)
         columns = aggregate.functions.enumerated().compactMap { number, function in
-            function.column.map { (number, RowColumn($0)) }
+            function.column.map { (number, RowColumn($0), types[$0]) }
         }
         self.types = types
         // Without columns, there is one group even if there are no rows.
@@ -51,13 +51,7 @@ struct RowGroups {
     /// because the result depends on those that are left, or because many groups are empty.
     mutating func change(_ row: EncodedRowView, isAdded: Bool) throws(SyncError) -> Bool {
         do throws(MalformedBytes) {
-            let index = keys.isEmpty ? 0 : try group(of: row)
-            groups[index].rows += isAdded ? 1 : -1
-            if groups[index].rows == (isAdded ? 1 : 0) { empty += isAdded ? -1 : 1 }
-            var isExact = empty <= max(64, groups.count / 2)
-            if !keys.isEmpty, !groups[index].spelling.change(values, of: row, isAdded: isAdded, groups[index].rows) {
-                isExact = false
-            }
+            var (index, isExact) = try change(onlyRowsWith: row, isAdded: isAdded)
             for number in columns.indices {
                 guard let value = columns[number].column.encoded(row) else { continue }
                 let function = columns[number].function
@@ -67,6 +61,66 @@ struct RowGroups {
         } catch {
             throw .malformed("a row of the state")
         }
+    }
+
+    // MARK: Many rows
+
+    /// Where a block with rows of a shape has the columns by which they are grouped, except for those that it lacks. Nil if
+    /// rows are not grouped by columns alone.
+    mutating func keyPlaces(in shape: Unmanaged<RowShape>) -> [Int]? {
+        var places: [Int] = []
+        for index in keys.indices {
+            guard keys[index].isColumn else { return nil }
+            if let place = keys[index].place(in: shape) { places.append(place) }
+        }
+        return places
+    }
+
+    /// Adds a row, but not its values. Returns its group.
+    mutating func begin(_ row: EncodedRowView) throws(SyncError) -> Int {
+        do throws(MalformedBytes) {
+            return try change(onlyRowsWith: row, isAdded: true).group
+        } catch {
+            throw .malformed("a row of the state")
+        }
+    }
+
+    /// Adds rows to a group, but not their values.
+    mutating func addRows(_ count: Int, to group: Int) {
+        if groups[group].rows == 0, count > 0 { empty -= 1 }
+        groups[group].rows += count
+    }
+
+    /// Adds a value that rows have, of which one is given, to what a function computes for their group.
+    mutating func add(
+        _ value: Bytes, of row: EncodedRowView, times rows: Int, to group: Int, _ function: Int
+    ) throws(SyncError) {
+        do throws(MalformedBytes) {
+            try groups[group].tallies[function].add(value, of: row, times: rows)
+        } catch {
+            throw .malformed("a row of the state")
+        }
+    }
+
+    /// Adds integers to a sum: how many, the least, and the sum of what they have above it.
+    mutating func add(_ rows: Int, _ least: Int64, above: UInt64, to group: Int, _ function: Int) {
+        groups[group].tallies[function].add(rows, least, above: above)
+    }
+
+    // MARK: Keys
+
+    /// Finds the group of a row, and adds or removes the row, but not its values. The group may not be exact afterwards.
+    private mutating func change(
+        onlyRowsWith row: EncodedRowView, isAdded: Bool
+    ) throws(MalformedBytes) -> (group: Int, isExact: Bool) {
+        let index = keys.isEmpty ? 0 : try group(of: row)
+        groups[index].rows += isAdded ? 1 : -1
+        if groups[index].rows == (isAdded ? 1 : 0) { empty += isAdded ? -1 : 1 }
+        var isExact = empty <= max(64, groups.count / 2)
+        if !keys.isEmpty, !groups[index].spelling.change(values, of: row, isAdded: isAdded, groups[index].rows) {
+            isExact = false
+        }
+        return (index, isExact)
     }
 
     /// Adds a group and returns where it is.
@@ -110,6 +164,10 @@ private struct GroupKey {
         }
         (column, type) = (RowColumn(path[0]), types[path[0]])
     }
+
+    var isColumn: Bool { column.map { !$0.isID } ?? false }
+
+    mutating func place(in shape: Unmanaged<RowShape>) -> Int? { column?.place(in: shape) }
 
     /// Appends the place of a row's value in the order of all values, and the value.
     mutating func read(
@@ -184,7 +242,7 @@ struct Spelling {
 }
 
 /// The running result of one function of a group.
-private struct Tally {
+struct Tally {
     private let function: RowAggregate.Function
     private let type: ColumnType
     private var numbers: NumberSum
@@ -206,6 +264,17 @@ private struct Tally {
         }
         return true
     }
+
+    /// Adds a value that several rows have, of which one is given.
+    mutating func add(_ value: Bytes, of row: EncodedRowView, times rows: Int) throws(MalformedBytes) {
+        switch function {
+        case .count: break
+        case .sum, .average: try numbers.add(encoded: value, times: rows)
+        case .min, .max: _ = try extreme.change(value, of: row, isAdded: true, times: rows)
+        }
+    }
+
+    mutating func add(_ count: Int, _ least: Int64, above: UInt64) { numbers.add(count, least, above: above) }
 
     func value(_ rows: Int) -> Value {
         switch function {

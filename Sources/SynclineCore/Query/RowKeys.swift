@@ -40,7 +40,7 @@ package struct RowKeys {
     /// Adds the key of the row with an id, in the form that keys have.
     /// - Parameter sortKeys: The sort keys of the row, if they are known.
     @inline(__always)
-    mutating func append(id: Bytes, sortKeys: Bytes? = nil) {
+    package mutating func append(id: Bytes, sortKeys: Bytes? = nil) {
         let start = memory.count
         if let sortKeys { memory.append(sortKeys) }
         let keyStart = memory.count

@@ -22,6 +22,7 @@ package final class RowLookup {
     @exclusivity(unchecked) private var value: StateValue?
     @exclusivity(unchecked) private var decoded: OwnedRow?
     private let columns = ColumnRow()
+    @exclusivity(unchecked) private var known = KnownValues()
 
     package init(_ reader: StateReader, table: String) throws(SyncError) {
         self.reader = reader
@@ -38,7 +39,7 @@ package final class RowLookup {
     package func row(id: UnsafeRawBufferPointer) throws(SyncError) -> EncodedRowView? {
         key.removeAll()
         table.withBytes { key.append(rowKey: $0, id: id, ids) }
-        return try show(key.inPlace, try reader.snapshot.value(key.inPlace))
+        return try show(key.inPlace, try known.value(key.inPlace, in: reader.snapshot))
     }
 
     /// Returns the row with an id in the form that keys have, if an app sees one. It is valid until the next search.
@@ -93,5 +94,37 @@ package final class RowLookup {
             return decoded?.sight
         }
         return try EncodedRowView(table: prefix.count, key: key, value: view, shapes)
+    }
+}
+
+/// Values of keys that were looked up, by their hashes: a join asks for the same ones again and again.
+private struct KnownValues {
+    private var places: [(hash: UInt64, key: [UInt8], value: StateValue?)?] = []
+    /// The memory that the values keep: blocks, and tables in memory.
+    private var owners: Set<ObjectIdentifier> = []
+    /// How many lookups there were. The first ones are not kept, because there may be no others.
+    private var count = 0
+
+    private static let size = 1024
+    private static let mostOwners = 64
+
+    mutating func value(_ key: Bytes, in snapshot: StateSnapshot) throws(SyncError) -> StateValue? {
+        count += 1
+        if count < 16 { return try snapshot.value(key) }
+        let hash = hash64(key)
+        let place = Int(truncatingIfNeeded: hash) & (KnownValues.size - 1)
+        if !places.isEmpty, let known = places[place], known.hash == hash,
+            known.key.withBytes({ $0.hasSameBytes(as: key) })
+        {
+            return known.value
+        }
+        let value = try snapshot.value(key)
+        if let value, owners.insert(value.ownerID).inserted, owners.count > KnownValues.mostOwners {
+            places.removeAll(keepingCapacity: true)
+            owners = [value.ownerID]
+        }
+        if places.isEmpty { places = Array(repeating: nil, count: KnownValues.size) }
+        places[place] = (hash, [UInt8](key), value)
+        return value
     }
 }

@@ -8,6 +8,7 @@ package struct EncodedRowView: FilterSubject {
     private enum Name {
         case text(UnsafeRawBufferPointer)
         case key(UnsafeRawBufferPointer, skipping: Int)
+        case row(Unmanaged<ColumnRow>, skipping: Int)
     }
 
     private let name: Name
@@ -48,6 +49,8 @@ package struct EncodedRowView: FilterSubject {
         switch name {
         case .text(let id): CompactID(String(decoding: id, as: UTF8.self))
         case .key(let key, let prefix): (try? RowKey.id(in: key, skipping: prefix)) ?? CompactID("")
+        case .row(let row, let prefix):
+            (try? RowKey.id(in: row.borrowed { $0.key }, skipping: prefix)) ?? CompactID("")
         }
     }
 
@@ -57,6 +60,9 @@ package struct EncodedRowView: FilterSubject {
         switch name {
         case .text(let id): body(id)
         case .key(let key, let prefix): if (try? RowKey.withID(in: key, skipping: prefix, body)) == nil { body(key) }
+        case .row(let row, let prefix):
+            let key = row.borrowed { $0.key }
+            if (try? RowKey.withID(in: key, skipping: prefix, body)) == nil { body(key) }
         }
     }
 
@@ -66,6 +72,26 @@ package struct EncodedRowView: FilterSubject {
         if let local { body(local.reference) }
         if let over { body(over.reference) }
         if let under { body(under.reference) }
+    }
+
+    /// A row of a block in columns. The view stays the same if it is moved.
+    @inline(__always)
+    init(table prefixLength: Int, _ row: Unmanaged<ColumnRow>, _ shapes: ShapeList) throws(SyncError) {
+        guard let number = ColumnSplit.shape(row.borrowed { $0.head }), number < shapes.references.count else {
+            throw .malformed("a row of the state")
+        }
+        name = .row(row, skipping: prefixLength)
+        local = nil
+        over = nil
+        under = RowView(shapes.references[number], row)
+    }
+
+    /// The value of a column, if the row is in a block in columns whose encoding says of what kind it is.
+    @inline(__always)
+    package func entryValue(_ column: inout ColumnPlaces) -> EntryValue? {
+        guard case .row(let row, _) = name, let under else { return nil }
+        guard let place = column.under.place(column.name, under.reference) else { return .null }
+        return row.borrowed { $0.entryValue(place) }
     }
 
     /// A column's encoded value and what follows it; nil if the row has no such column.

@@ -43,6 +43,8 @@ private struct OpenScan {
     var rows: Unmanaged<ScanRows>?
     /// Whether there is no current row.
     var isAtEnd = true
+    /// The number of the plan with which it began last, if that finds one row by its id.
+    var idPlan: Int32?
 }
 
 enum TableModule {
@@ -210,16 +212,32 @@ private nonisolated func scanFilter(
 ) -> Int32 {
     guard let cursor else { return SQLITE_MISUSE }
     let open = open(cursor)
+    // A join asks for one row after another.
+    if open.pointee.idPlan == number, let id = values?[0], sqlite3_value_type(id) == SQLITE_TEXT {
+        return beginAgain(open, id)
+    }
     return open.pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in
         let plans = open.pointee.table.takeUnretainedValue().plans
         guard plans.indices.contains(Int(number)) else {
             throw SyncError(.internalError, "SQLite asks for a plan that it was not given")
         }
         let given = (0..<Int(count)).compactMap { values?[$0] }
-        let rows = try open.pointee.scan.takeUnretainedValue().begin(plans[Int(number)], given)
+        let plan = plans[Int(number)]
+        open.pointee.idPlan = nil
+        let rows = try open.pointee.scan.takeUnretainedValue().begin(plan, given)
+        if plan.findsOneID, rows is FoundRows { open.pointee.idPlan = number }
         open.pointee.rows?.release()
         open.pointee.rows = .passRetained(rows)
         open.pointee.isAtEnd = rows.isAtEnd
+    }
+}
+
+private nonisolated func beginAgain(_ open: UnsafeMutablePointer<OpenScan>, _ id: OpaquePointer) -> Int32 {
+    do throws(SyncError) {
+        open.pointee.isAtEnd = try open.pointee.scan.borrowed { scan throws(SyncError) in try scan.begin(id: id) }
+        return SQLITE_OK
+    } catch {
+        return open.pointee.offered.takeUnretainedValue().guarding { () throws(SyncError) in throw error }
     }
 }
 

@@ -27,6 +27,9 @@ struct ScanPlan: Hashable {
     var isOrdered = false
     var cost: Double
     var rows: Double
+
+    /// Whether it finds the row with an id.
+    var findsOneID: Bool { access == .id && list == nil }
 }
 
 /// An index, and the way it is used.

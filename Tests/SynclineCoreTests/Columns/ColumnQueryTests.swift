@@ -145,16 +145,40 @@ private struct TwoStates {
         if found != expected { return "\(query): \(found) instead of \(expected)" }
         let (count, counted) = (try one.count(query), try other.count(query))
         if count != counted { return "\(query): counts \(counted) instead of \(count)" }
+        return try differingGroups(query.filter)
+    }
+
+    private mutating func differingGroups(_ filter: FilterExpression?) throws -> String? {
         let aggregate = RowAggregate(
-            table: "t", filter: chance.once(in: 2) ? query.filter : nil,
-            groups: chance.once(in: 2) ? [chance.pick(Self.names)] : [],
+            table: "t", filter: chance.once(in: 2) ? filter : nil,
+            groups: (0..<chance.pick([0, 1, 1, 2])).map { _ in chance.pick(Self.names + ["id", "none"]) },
             functions: [.count]
-                + (0..<2).map { _ in
+                + (0..<3).map { _ in
                     let column = chance.pick(Self.names)
                     return chance.pick([.sum(column), .average(column), .min(column), .max(column)])
                 })
-        let (groups, others) = (try one.run(aggregate), try other.run(aggregate))
-        return groups == others ? nil : "\(aggregate): \(others) instead of \(groups)"
+        let readers = [plain.present, columns.present]
+        var groups = try readers.map { reader in
+            var groups = RowGroups(aggregate, try reader.types(of: "t"))
+            try reader.add(to: &groups)
+            return groups
+        }
+        if groups[0].result != groups[1].result {
+            return "\(aggregate): \(groups[1].result) instead of \(groups[0].result)"
+        }
+        // Rows go, and come again.
+        let rows = try readers[0].run(RowQuery(table: "t", filter: aggregate.filter)).rows
+        for _ in 0..<min(8, rows.count) {
+            let row = chance.pick(rows)
+            let owned = OwnedRow(id: row.id, row: row.columns)
+            for isAdded in [false, true] {
+                let exact = try groups.indices.map { try groups[$0].change(owned.sight, isAdded: isAdded) }
+                if exact[0] != exact[1] { return "\(aggregate): exact after \(row.id)" }
+                if !exact[0] { return nil }
+                if groups[0].result != groups[1].result { return "\(aggregate): changed by \(row.id)" }
+            }
+        }
+        return nil
     }
 }
 

@@ -1,0 +1,141 @@
+// The values of columns of a block by small numbers, and of columns with many values by numbers that stay the same from block
+// to block.
+
+import SynclineGround
+
+/// A column with few values: each row has the code of its value.
+struct ColumnCodes {
+    let count: Int
+    private let start: Int
+    private let width: Int
+    /// The code of the last value but null.
+    private let last: Int
+    private let column: ColumnBlock.Column
+
+    /// Nil for a column that may have many values.
+    init?(_ block: ColumnBlock, _ column: ColumnBlock.Column) {
+        let values: Int
+        switch column.encoding {
+        case .constant: (start, width, values) = (column.start, 0, 1)
+        case .flags: (start, width, values) = (column.start, 1, 2)
+        case .dictionary: (start, width, values) = (block.codes(of: column), column.width, column.count)
+        case .integers, .instants:
+            guard column.width <= 8 else { return nil }
+            (start, width, values) = (column.start + 8, column.width, 1 << column.width)
+        default: return nil
+        }
+        self.column = column
+        last = values - 1
+        count = column.nulls == nil ? values : values + 1
+    }
+
+    @inline(__always)
+    func code(of row: Int, _ block: ColumnBlock) -> Int {
+        if column.nulls != nil, block.isNull(column, row) { return last + 1 }
+        return min(Int(block.packed(start, width, row)), last)
+    }
+}
+
+/// The codes of several columns as one.
+struct RowCodes {
+    private(set) var count = 1
+    private var columns: [ColumnCodes] = []
+
+    /// Returns false if there would be too many.
+    mutating func add(_ column: ColumnCodes?) -> Bool {
+        guard let column, count * column.count <= 1 << 12 else { return false }
+        count *= column.count
+        columns.append(column)
+        return true
+    }
+
+    @inline(__always)
+    func code(of row: Int, _ block: ColumnBlock) -> Int {
+        columns.reduce(0) { $0 * $1.count + $1.code(of: row, block) }
+    }
+}
+
+/// Values of a column in several blocks, by numbers in the order in which they were seen. Two numbers may be of one value,
+/// if blocks write it differently, or if it is of ids of two forms.
+struct SeenValues {
+    private var writer = ByteWriter(capacity: 128)
+    private var content: [UInt8] = []
+    private var ends = [0]
+    private var hashes: [UInt64] = []
+    /// Where values are by their hashes; -1 where there is none.
+    private var table = [Int32](repeating: -1, count: 64)
+    /// The slots of values in the current block, and the number of the last block of each.
+    private var slots: [(block: Int, slot: Int)] = []
+    private var block = 0
+    private var slotCount = 0
+    /// The ways in which values were written.
+    private var ways: [(encoding: ColumnEncoding, symbols: SymbolTable?, form: UInt8)] = []
+    private var way: UInt8 = 0
+
+    /// Begins with the rows of a block. Returns false if values are written in too many ways.
+    mutating func begin(_ block: ColumnBlock, _ column: ColumnBlock.Column, form: UInt8) -> Bool {
+        let symbols = column.encoding == .symbols ? block.symbols : nil
+        let known = ways.firstIndex {
+            $0.encoding == column.encoding && $0.symbols === symbols && $0.form == form
+        }
+        if known == nil { ways.append((column.encoding, symbols, form)) }
+        guard let way = UInt8(exactly: known ?? ways.count - 1) else { return false }
+        self.way = way
+        self.block += 1
+        slotCount = 0
+        return true
+    }
+
+    /// The number of a row's value.
+    mutating func number(of row: Int, _ block: ColumnBlock, _ column: ColumnBlock.Column) -> Int {
+        writer.removeAll()
+        writer.append(way)
+        if !block.isNull(column, row) {
+            writer.append(1)
+            block.append(storedValue: column, row, to: &writer)
+        }
+        return number(of: writer.inPlace)
+    }
+
+    private mutating func number(of value: Bytes) -> Int {
+        let hash = hash64(value)
+        var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+        while table[place] >= 0 {
+            let number = Int(table[place])
+            if hashes[number] == hash,
+                content.withBytes({
+                    Bytes(rebasing: $0[ends[number]..<ends[number + 1]]).hasSameBytes(as: value)
+                })
+            {
+                return number
+            }
+            place = (place + 1) & (table.count - 1)
+        }
+        table[place] = Int32(hashes.count)
+        hashes.append(hash)
+        content.append(contentsOf: value)
+        ends.append(content.count)
+        slots.append((0, 0))
+        if hashes.count * 2 > table.count { grow() }
+        return hashes.count - 1
+    }
+
+    private mutating func grow() {
+        table = [Int32](repeating: -1, count: table.count * 4)
+        for (number, hash) in hashes.enumerated() {
+            var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+            while table[place] >= 0 { place = (place + 1) & (table.count - 1) }
+            table[place] = Int32(number)
+        }
+    }
+
+    /// The slot of a value in the block: the next one, for which `add` is called, if the value is new there.
+    @inline(__always)
+    mutating func slot(of value: Int, _ add: () -> Void) -> Int {
+        if slots[value].block == block { return slots[value].slot }
+        slots[value] = (block, slotCount)
+        slotCount += 1
+        add()
+        return slotCount - 1
+    }
+}
