@@ -16,7 +16,7 @@ import sys
 import uuid
 from typing import Iterator, NamedTuple, NoReturn, Optional
 
-VERSION = 9
+VERSION = 10
 LONG = 1 << 63
 WORD = (1 << 64) - 1
 ENCODINGS = ["", "constant", "flags", "integers", "instants", "strings", "symbols", "dictionary", "fixed", "any"]
@@ -448,8 +448,12 @@ class ColumnBlock:
         return found
 
     def packed(self, start: int, width: int) -> list[int]:
-        data = self.part(start, (self.rows * width + 7) // 8)
-        return [bits(data, width, row) for row in range(self.rows)]
+        if width > 8:
+            data = self.part(start, (self.rows * width + 7) // 8)
+            return [bits(data, width, row) for row in range(self.rows)]
+        size = (self.rows + 7) // 8
+        planes = [self.part(start + plane * size, size) for plane in range(width)]
+        return [sum(bits(plane, 1, row) << place for place, plane in enumerate(planes)) for row in range(self.rows)]
 
     def column(self, column: Column, seen: collections.Counter[str]) -> list[bytes]:
         """The encoded values of a column."""

@@ -1,9 +1,10 @@
-// Instructions that Swift has no words for: atomic access to a 64-bit word at an address, and fetching memory ahead. The
-// order is one of the compiler's __ATOMIC constants. Callers pass a constant, so each function becomes one instruction.
+// What Swift has no words for: atomic access to a 64-bit word at an address, fetching memory ahead, and the C library's
+// search for bytes. The order is one of the compiler's __ATOMIC constants. Callers pass a constant, so each function becomes one instruction.
 #ifndef CATOMICS_H
 #define CATOMICS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // What Swift passes, because it does not see the constants of the compiler.
@@ -13,6 +14,15 @@ _Static_assert(__ATOMIC_RELEASE == 3 && __ATOMIC_ACQ_REL == 4, "orders of stores
 /// Fetches the memory at an address, to be read soon.
 static inline __attribute__((always_inline)) void catomics_prefetch(const void *address) {
     __builtin_prefetch(address);
+}
+
+/// Finds bytes in others. Glibc's headers show it only to programs that ask for GNU's functions.
+extern void *memmem(const void *text, size_t count, const void *part, size_t length);
+
+static inline __attribute__((always_inline)) const void *catomics_find(
+    const void *text, size_t count, const void *part, size_t length
+) {
+    return memmem(text, count, part, length);
 }
 
 /// Reads the word, relaxed or with acquire.

@@ -11,6 +11,15 @@ extension ColumnBlock {
 
     @inline(__always)
     func packed(_ start: Int, _ width: Int, _ row: Int) -> UInt64 {
+        if width <= PackedNumbers.mostPlanes {
+            let stride = (rows + 7) / 8
+            var (number, place) = (UInt64(0), start + row >> 3)
+            for plane in 0..<UInt64(width) {
+                number |= UInt64(bytes[place] >> UInt8(row & 7) & 1) << plane
+                place += stride
+            }
+            return number
+        }
         let bit = row * width
         let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + bit >> 3, as: UInt64.self))
         return width == 64 ? word : word >> UInt64(bit & 7) & (1 << UInt64(width) - 1)
@@ -85,6 +94,20 @@ extension ColumnBlock {
             writer.append(bytes[column.start])
             writer.append(part(column.start + 1 + row * column.count, column.count))
         }
+    }
+
+    /// Appends the text of a row of a column of strings or symbols. Returns false if it can't be read.
+    @inline(__always)
+    func append(text column: Column, _ row: Int, to writer: inout ByteWriter) -> Bool {
+        let text = text(column, row)
+        guard column.encoding == .symbols else {
+            writer.append(text)
+            return true
+        }
+        let start = writer.count
+        guard let length = decoder?.decode(text, to: writer.room(text.count * 8)) else { return false }
+        writer.truncate(to: start + length)
+        return true
     }
 
     /// Writes the encoded value of a column to memory with room for as many bytes as one takes at most. Returns how many

@@ -22,7 +22,7 @@ enum ColumnEncoding: UInt8 {
     case constant = 1
     /// A bit for each row: 1 is true.
     case flags = 2
-    /// The least number, 8 bytes; then for each row the bits above it, as many as the width says.
+    /// The least number, 8 bytes; then what each row has above it, in as many bits as the width says. See `PackedNumbers`.
     case integers = 3
     /// The same for instants.
     case instants = 4
@@ -180,7 +180,7 @@ final class ColumnBlock: @unchecked Sendable {
         guard start >= headerSize, nulls == 0 || nulls >= headerSize && nulls + (rows + 7) / 8 <= end else {
             throw MalformedBytes()
         }
-        let packed = (rows * width + 7) / 8
+        let packed = PackedNumbers.size(rows, width)
         var total = 0
         // What is before the value, and a copy of sixteen bytes where fewer are wanted.
         var most = 32 + count

@@ -280,9 +280,12 @@ extension ByteWriter {
         if count & 7 != 0 { append(byte) }
     }
 
-    /// Appends a number of some bits for each row.
+    /// Appends a number of some bits for each row. See `PackedNumbers`.
     mutating func append(packed count: Int, _ width: Int, _ number: (Int) -> UInt64) {
-        if width == 0 { return }
+        if width <= PackedNumbers.mostPlanes {
+            for plane in 0..<UInt64(width) { append(bits: count) { number($0) >> plane & 1 != 0 } }
+            return
+        }
         if width == 64 {
             for row in 0..<count { append(fixed: number(row)) }
             return

@@ -11,6 +11,12 @@ struct ColumnCodes {
     /// The code of the last value but null.
     private let last: Int
     private let column: ColumnBlock.Column
+    private let planes: BitPlanes?
+
+    /// Whether the rows of a code are found many at a time.
+    var isFew: Bool { planes != nil && count <= ColumnCodes.few }
+
+    static let few = 17
 
     /// Nil for a column that may have many values.
     init?(_ block: ColumnBlock, _ column: ColumnBlock.Column) {
@@ -20,11 +26,12 @@ struct ColumnCodes {
         case .flags: (start, width, values) = (column.start, 1, 2)
         case .dictionary: (start, width, values) = (block.codes(of: column), column.width, column.count)
         case .integers, .instants:
-            guard column.width <= 8 else { return nil }
+            guard column.width <= PackedNumbers.mostPlanes else { return nil }
             (start, width, values) = (column.start + 8, column.width, 1 << column.width)
         default: return nil
         }
         self.column = column
+        planes = BitPlanes(block, at: start, width: width)
         last = values - 1
         count = column.nulls == nil ? values : values + 1
     }
@@ -33,6 +40,34 @@ struct ColumnCodes {
     func code(of row: Int, _ block: ColumnBlock) -> Int {
         if column.nulls != nil, block.isNull(column, row) { return last + 1 }
         return min(Int(block.packed(start, width, row)), last)
+    }
+
+    /// Keeps the rows with a code.
+    func keep(_ bits: borrowing RowBits, _ block: ColumnBlock, code: Int) {
+        let nulls = column.nulls.flatMap { BitPlanes(block, at: $0, width: 1) }
+        if let nulls { nulls.keep(bits, .equal, code > last ? 1 : 0) }
+        // A number that no value has stands for the last one.
+        if code <= last { planes?.keep(bits, code == last ? .greaterOrEqual : .equal, UInt64(code)) }
+    }
+
+    /// Keeps the rows of a column without nulls whose codes are wanted.
+    func keep(_ bits: borrowing RowBits, _ block: ColumnBlock, where isWanted: (Int) -> Bool) {
+        let wanted = (0..<count).filter(isWanted)
+        if wanted.count == count { return }
+        if wanted.isEmpty { return bits.removeAll() }
+        // A number that no value has stands for the last one.
+        let isLastWanted = wanted.last == last
+        let told = isLastWanted ? (0..<count).filter { !wanted.contains($0) } : wanted
+        guard let planes, told.count <= ColumnCodes.few else {
+            return bits.keep { isWanted(code(of: $0, block)) }
+        }
+        bits.keepWords { word in
+            var found: UInt64 = 0
+            for code in told where code >> planes.width == 0 {
+                found |= planes.comparison(with: UInt64(code), word).equal
+            }
+            return isLastWanted ? ~found : found
+        }
     }
 }
 

@@ -78,13 +78,19 @@ struct ColumnSection {
     }
 
     private mutating func write(_ count: Int, to block: inout ByteWriter, _ number: (Int) -> Int64) {
-        var (least, greatest) = (Int64.max, Int64.min)
-        for row in 0..<count { (least, greatest) = (min(least, number(row)), max(greatest, number(row))) }
-        let range = UInt64(bitPattern: greatest &- least)
-        width = 64 - range.leadingZeroBitCount
-        if width > 57 { width = 64 }
-        block.append(fixed: UInt64(bitPattern: least))
-        block.append(packed: count, width) { UInt64(bitPattern: number($0) &- least) }
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { numbers in
+            var (least, greatest) = (Int64.max, Int64.min)
+            for row in 0..<count {
+                let number = number(row)
+                numbers.initializeElement(at: row, to: UInt64(bitPattern: number))
+                (least, greatest) = (min(least, number), max(greatest, number))
+            }
+            let range = UInt64(bitPattern: greatest &- least)
+            width = 64 - range.leadingZeroBitCount
+            if width > 57 { width = 64 }
+            block.append(fixed: UInt64(bitPattern: least))
+            block.append(packed: count, width) { numbers[$0] &- UInt64(bitPattern: least) }
+        }
     }
 
     /// The number of an encoded integer or instant.
@@ -157,7 +163,7 @@ struct ColumnSection {
             codes.append(UInt16(code))
         }
         let width = known.values.count > 1 ? 64 - UInt64(known.values.count - 1).leadingZeroBitCount : 0
-        guard known.size + 2 + (values.count * width + 7) / 8 < limit else { return false }
+        guard known.size + 2 + PackedNumbers.size(values.count, width) < limit else { return false }
         (encoding, self.width, count) = (.dictionary, width, known.values.count)
         var offset = 0
         block.append(small: 0)

@@ -55,6 +55,32 @@ struct RowBits: ~Copyable {
         }
     }
 
+    /// Begins with the same rows.
+    mutating func begin(_ other: borrowing RowBits) {
+        begin(other.rows)
+        keepWords { other.words[$0] }
+    }
+
+    /// Keeps those of the 64 rows of each word that `mask` says.
+    @inline(__always)
+    func keepWords(_ mask: (Int) -> UInt64) {
+        var word = rows.lowerBound >> 6
+        while word << 6 < rows.upperBound {
+            if words[word] != 0 { words[word] &= mask(word) }
+            word += 1
+        }
+    }
+
+    /// Calls `body` with the rows that are left of each word with some.
+    @inline(__always)
+    func forEachWord(_ body: (Int, UInt64) -> Void) {
+        var word = rows.lowerBound >> 6
+        while word << 6 < rows.upperBound {
+            if words[word] != 0 { body(word, words[word]) }
+            word += 1
+        }
+    }
+
     /// Removes the rows whose bit is set, or is not set, among bits in memory that can be read eight bytes at a time.
     @inline(__always)
     func remove(_ bits: UnsafeRawPointer, where isSet: Bool) {
@@ -73,6 +99,10 @@ struct RowBits: ~Copyable {
             word += 1
         }
     }
+
+    /// Adds a row that was removed.
+    @inline(__always)
+    func add(_ row: Int) { words[row >> 6] |= 1 << UInt64(row & 63) }
 
     /// How many rows are left.
     var count: Int {

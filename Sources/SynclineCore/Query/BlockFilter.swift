@@ -65,12 +65,8 @@ extension ColumnBlock {
         let (start, width) = (column.start + 8, column.width)
         // What the literal has above the least number. If it is below it, all numbers are greater.
         let wanted = literal < least ? nil : UInt64(bitPattern: literal &- least)
-        if width == 1, let memory = bytes.baseAddress {
-            let keepsLeast = comparison.holds(order: least.order(to: literal))
-            let keepsNext = comparison.holds(order: (least &+ 1).order(to: literal))
-            if !keepsLeast, !keepsNext { bits.removeAll() }
-            if keepsLeast != keepsNext { bits.remove(memory + start, where: keepsLeast) }
-            return
+        if let wanted, let planes = BitPlanes(self, at: start, width: width) {
+            return planes.keep(bits, comparison, wanted)
         }
         switch (comparison, wanted) {
         case (.equal, nil), (.less, nil), (.lessOrEqual, nil): bits.removeAll()
@@ -98,10 +94,6 @@ extension FilterExpression.Comparison {
         case .lessOrEqual: order <= 0
         }
     }
-}
-
-extension Int64 {
-    fileprivate func order(to other: Int64) -> Int { self < other ? -1 : self == other ? 0 : 1 }
 }
 
 extension OrderEdge {

@@ -30,6 +30,9 @@ final class BlockGroups: BlockTaker {
     @exclusivity(unchecked) private var seen = SeenValues()
     @exclusivity(unchecked) private var groupOfValue: [Int] = []
     @exclusivity(unchecked) private var key = ByteWriter(capacity: 128)
+    /// The rows of one group, and those of them with one value.
+    @exclusivity(unchecked) private var part = RowBits()
+    @exclusivity(unchecked) private var same = RowBits()
 
     init(_ groups: UnsafeMutablePointer<RowGroups>, _ shapes: ShapeList) {
         (self.groups, self.shapes) = (groups, shapes)
@@ -41,15 +44,36 @@ final class BlockGroups: BlockTaker {
     func take(
         _ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
     ) throws(SyncError) -> Bool {
-        guard try findSlots(bits, block, row, shape) else { return false }
-        for slot in slots { groups.pointee.addRows(slot.rows - slot.counted, to: slot.group) }
+        guard let places = groups.pointee.keyPlaces(in: shape) else { return false }
+        let known = places.filter { $0 < block.valueCount }
+        if groups.pointee.keys.isEmpty {
+            groups.pointee.addRows(bits.count, to: 0)
+            try addAll(bits, block, row, shape, to: 0)
+        } else if known.isEmpty {
+            part.begin(bits)
+            try addPart(block, row, shape)
+        } else if known.count == 1, let codes = ColumnCodes(block, block.columns[known[0]]), codes.isFew {
+            try addGroups(bits, block, row, shape, codes)
+        } else {
+            guard try findSlots(bits, block, row, known) else { return false }
+            for slot in slots { groups.pointee.addRows(slot.rows - slot.counted, to: slot.group) }
+            try forEachFunction(block, shape) { place, number throws(SyncError) in
+                try add(bits, block, row, place, number)
+            }
+        }
+        return true
+    }
+
+    /// Calls `body` with each function whose column the block has, and the column's position.
+    private func forEachFunction(
+        _ block: ColumnBlock, _ shape: Unmanaged<RowShape>, _ body: (Int, Int) throws(SyncError) -> Void
+    ) throws(SyncError) {
         for number in groups.pointee.columns.indices {
             guard let place = groups.pointee.columns[number].column.place(in: shape), place < block.valueCount else {
                 continue
             }
-            try add(bits, block, row, place, number)
+            try body(place, number)
         }
-        return true
     }
 
     /// Calls `body` with a row as an app sees it.
@@ -63,20 +87,80 @@ final class BlockGroups: BlockTaker {
         if let view { try body(view) }
     }
 
-    // MARK: Groups
+    // MARK: One group
+
+    /// Adds rows by a column with few values.
+    private func addGroups(
+        _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>,
+        _ codes: ColumnCodes
+    ) throws(SyncError) {
+        for code in 0..<codes.count {
+            part.begin(bits)
+            codes.keep(part, block, code: code)
+            try addPart(block, row, shape)
+        }
+    }
+
+    /// Adds the rows of one group.
+    private func addPart(
+        _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+    ) throws(SyncError) {
+        guard let first = part.next(from: part.rows.lowerBound) else { return }
+        let group = try group(of: first, block, row)
+        groups.pointee.addRows(part.count - 1, to: group)
+        try addAll(part, block, row, shape, to: group)
+    }
+
+    /// Adds what rows of one group have.
+    private func addAll(
+        _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>, to group: Int
+    ) throws(SyncError) {
+        try forEachFunction(block, shape) { place, number throws(SyncError) in
+            let (column, function) = (block.columns[place], groups.pointee.columns[number].function)
+            let way = Way(
+                groups.pointee.aggregate.functions[function], groups.pointee.columns[number].type, column, in: block)
+            if way != .each, column.nulls == nil,
+                let planes = BitPlanes(block, at: column.start + 8, width: column.width)
+            {
+                if way == .sum {
+                    groups.pointee.add(
+                        bits.count, block.least(of: column), above: planes.sum(of: bits), to: group, function)
+                } else {
+                    same.begin(bits)
+                    planes.keepBest(same, isGreatest: way == .greatest)
+                    try addSame(block, row, place, to: group, function)
+                }
+            } else if let codes = ColumnCodes(block, column), codes.isFew {
+                for code in 0..<codes.count {
+                    same.begin(bits)
+                    codes.keep(same, block, code: code)
+                    try addSame(block, row, place, to: group, function)
+                }
+            } else {
+                slots.removeAll(keepingCapacity: true)
+                slots.append(Slot(group: group, counted: 0, rows: bits.count))
+                try add(bits, block, row, place, number)
+            }
+        }
+    }
+
+    /// Adds the rows that have one value.
+    private func addSame(
+        _ block: ColumnBlock, _ row: ColumnRow, _ place: Int, to group: Int, _ function: Int
+    ) throws(SyncError) {
+        guard let first = same.next(from: same.rows.lowerBound) else { return }
+        try add(Best(rows: same.count, first: first), block, row, place, to: group, function)
+    }
+
+    // MARK: Several groups
 
     /// Finds the group of each row. Returns false if that takes each row.
     private func findSlots(
-        _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
+        _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ places: [Int]
     ) throws(SyncError) -> Bool {
         slots.removeAll(keepingCapacity: true)
-        guard let places = groups.pointee.keyPlaces(in: shape) else { return false }
-        if places.isEmpty {
-            slots.append(Slot(group: 0, counted: 0, rows: bits.count))
-            return true
-        }
         var codes = RowCodes()
-        for place in places where place < block.valueCount {
+        for place in places {
             if codes.add(ColumnCodes(block, block.columns[place])) { continue }
             if places.count > 1 { return false }
             return try findSlots(bits, block, row, block.columns[place])

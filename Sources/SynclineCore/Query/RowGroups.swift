@@ -12,7 +12,7 @@ struct RowGroups {
     }
 
     let aggregate: RowAggregate
-    private var keys: [GroupKey]
+    private(set) var keys: [GroupKey]
     private let work: FilterWork
     /// The columns of the functions that have one, with the number of the function.
     var columns: [(function: Int, column: RowColumn, type: ColumnType)]
@@ -150,7 +150,7 @@ struct RowGroups {
 }
 
 /// An expression by whose values rows are grouped.
-private struct GroupKey {
+struct GroupKey {
     private let expression: FilterExpression
     /// The column that the expression is; nil if it has to be computed.
     private var column: RowColumn?
