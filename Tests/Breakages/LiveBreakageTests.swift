@@ -18,7 +18,9 @@ import Testing
     }
 
     @Test func `every breakage of live results is caught`() throws {
-        let all = Breakage.allCases.filter { !$0.rawValue.hasPrefix("typed") }
+        let all = Breakage.allCases.filter {
+            !$0.rawValue.hasPrefix("typed") && !$0.rawValue.hasPrefix("column")
+        }
         try #require(!all.isEmpty, "there is no breakage to catch")
         let wanted = ProcessInfo.processInfo.environment["SYNCLINE_BREAKAGE"] ?? ""
         for breakage in all where wanted.isEmpty || wanted == breakage.rawValue {

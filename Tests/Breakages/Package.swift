@@ -49,6 +49,9 @@ let package = Package(
             name: "BreakageTests", dependencies: ["LogTesting", "SegmentLog", "SynclineGround"],
             swiftSettings: settings),
         .testTarget(
+            name: "ColumnBreakageTests", dependencies: ["LogTesting", "SynclineCore", "SynclineGround"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LiveBreakageTests", dependencies: ["LogTesting", "SynclineCore", "SynclineGround"],
             swiftSettings: settings),
         .testTarget(

@@ -112,13 +112,15 @@ def package():
                  "Support/RandomValues"):
         text = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
         files[f"Tests/LiveBreakageTests/{path}.swift"] = text
+    for path in ("Columns/ColumnQueryTests", "Support/RandomValues"):
+        files[f"Tests/ColumnBreakageTests/{path}.swift"] = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
     # The process and the server that these tests need are not part of the copy.
     for path in sorted((ROOT / "Tests/SynclineSQLTests").glob("*.swift")):
         if path.name not in ("KillTests.swift", "TypedHistoryTests.swift"):
             files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
     for path in ("TypedColumnTests", "Support/TestStore"):
         files[f"Tests/TypeBreakageTests/{path}.swift"] = (ROOT / f"Tests/SynclineTests/{path}.swift").read_text()
-    for name in ("BreakageTests", "LiveBreakageTests", "SQLBreakageTests", "TypeBreakageTests"):
+    for name in ("BreakageTests", "ColumnBreakageTests", "LiveBreakageTests", "SQLBreakageTests", "TypeBreakageTests"):
         files[f"Tests/{name}/{name}.swift"] = (HERE / f"{name}.swift").read_text()
     for path in {breakage.path for breakage in breakages}:
         if not (SOURCES / path).is_file():

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Syncline
 
-private let watch = MainActorWatch()
+private let watch = CallWatch()
 
 private struct Note: SyncModel {
     static let named = Relation(\Note.text, to: Note.self)
@@ -83,7 +83,7 @@ private struct Note: SyncModel {
         let server = SimulatedServer()
         try await prepare(server)
         for step in steps {
-            _ = watch.take()
+            watch.take()
             let disk = WatchedStorage(inner: storage.copy(), watch: watch)
             let database = try await SyncDatabase.open(disk, configuration(server))
             #expect(watch.take().onMain == [], "open before \(step.name)")
@@ -430,7 +430,7 @@ private struct Note: SyncModel {
     }
 
     @Test func `the watch sees what happens on the main actor`() {
-        _ = watch.take()
+        watch.take()
         _ = try? WatchedStorage(inner: storage, watch: watch).names(in: "")
         #expect(watch.take().onMain == ["names"])
     }

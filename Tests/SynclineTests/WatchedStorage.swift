@@ -1,4 +1,4 @@
-// A disk and a network that note which calls come from the main actor.
+// A disk and a network that note their calls, which of them come from the main actor, and how much is written.
 
 import Dispatch
 import SegmentLog
@@ -6,28 +6,40 @@ import SynclineCore
 import SynclineGround
 import SynclineWire
 
-/// Notes what happens on the main actor, whose jobs run on the main queue.
-final class MainActorWatch: Sendable {
-    private let content = Mutex<(noted: [String], calls: Int)>(([], 0))
+/// Notes what happens, and what of it on the main actor, whose jobs run on the main queue.
+final class CallWatch: Sendable {
+    struct Notes: Sendable {
+        var onMain: [String] = []
+        var calls = 0
+        /// How often each call was made.
+        var counts: [String: Int] = [:]
+        /// How many bytes were read and written.
+        var bytes: [String: Int] = [:]
+    }
+
+    private let content = Mutex(Notes())
     private let key = DispatchSpecificKey<Bool>()
 
     init() {
         DispatchQueue.main.setSpecific(key: key, value: true)
     }
 
-    func note(_ what: String) {
+    func note(_ what: String, bytes: Int = 0) {
         let isMain = DispatchQueue.getSpecific(key: key) == true
         content.withLock { content in
             content.calls += 1
-            if isMain { content.noted.append(what) }
+            content.counts[what, default: 0] += 1
+            content.bytes[what, default: 0] += bytes
+            if isMain { content.onMain.append(what) }
         }
     }
 
-    /// What happened on the main actor, and the number of calls on any thread, since the last time.
-    func take() -> (onMain: [String], calls: Int) {
+    /// What happened since the last time.
+    @discardableResult
+    func take() -> Notes {
         content.withLock { content in
-            defer { content = ([], 0) }
-            return (content.noted, content.calls)
+            defer { content = Notes() }
+            return content
         }
     }
 }
@@ -35,7 +47,7 @@ final class MainActorWatch: Sendable {
 /// A storage whose calls are watched.
 struct WatchedStorage: LogStorage {
     let inner: any LogStorage
-    let watch: MainActorWatch
+    let watch: CallWatch
 
     var location: String { inner.location }
     var place: String? { inner.place }
@@ -88,17 +100,18 @@ struct WatchedStorage: LogStorage {
 
 private final class WatchedFile: ReadableFile {
     private let inner: any ReadableFile
-    private let watch: MainActorWatch
+    private let watch: CallWatch
 
-    init(_ inner: any ReadableFile, _ watch: MainActorWatch) {
+    init(_ inner: any ReadableFile, _ watch: CallWatch) {
         (self.inner, self.watch) = (inner, watch)
     }
 
     func size() throws(StorageError) -> UInt64 { try inner.size() }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
-        watch.note("read")
-        return try inner.read(into: buffer, at: offset)
+        let count = try inner.read(into: buffer, at: offset)
+        watch.note("read", bytes: count)
+        return count
     }
 
     func close() { inner.close() }
@@ -106,22 +119,24 @@ private final class WatchedFile: ReadableFile {
 
 private final class WatchedWritableFile: WritableFile {
     private let inner: any WritableFile
-    private let watch: MainActorWatch
+    private let watch: CallWatch
 
-    init(_ inner: any WritableFile, _ watch: MainActorWatch) {
+    init(_ inner: any WritableFile, _ watch: CallWatch) {
         (self.inner, self.watch) = (inner, watch)
     }
 
     func size() throws(StorageError) -> UInt64 { try inner.size() }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
-        watch.note("read")
-        return try inner.read(into: buffer, at: offset)
+        let count = try inner.read(into: buffer, at: offset)
+        watch.note("read", bytes: count)
+        return count
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) -> Int {
-        watch.note("write")
-        return try inner.write(bytes, at: offset)
+        let count = try inner.write(bytes, at: offset)
+        watch.note("write", bytes: count)
+        return count
     }
 
     func resize(to size: UInt64) throws(StorageError) {
@@ -140,7 +155,7 @@ private final class WatchedWritableFile: WritableFile {
 /// A network whose requests are watched.
 struct WatchedNetwork: HTTPTransport {
     let inner: any HTTPTransport
-    let watch: MainActorWatch
+    let watch: CallWatch
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
         watch.note("send \(request.method)")

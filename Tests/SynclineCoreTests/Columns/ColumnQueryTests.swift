@@ -9,7 +9,7 @@ import Testing
 @testable import SynclineCore
 
 /// Two states of the same events: in memory, and in runs, which have blocks in columns.
-private struct TwoStates {
+struct TwoStates {
     var chance: Chance
     let plain: Projector
     let columns: Projector
@@ -145,7 +145,40 @@ private struct TwoStates {
         if found != expected { return "\(query): \(found) instead of \(expected)" }
         let (count, counted) = (try one.count(query), try other.count(query))
         if count != counted { return "\(query): counts \(counted) instead of \(count)" }
-        return try differingGroups(query.filter)
+        return try differingGroups(query.filter) ?? differingCursors()
+    }
+
+    /// Reads both states row by row, from any id on.
+    private mutating func differingCursors() throws -> String? {
+        let start = chance.once(in: 2) ? nil : chance.pick(ids.sorted() + [""])
+        let byID = chance.once(in: 2)
+        let cursors = try [plain.present, columns.present].map { reader in
+            try RowCursor(reader, table: "t", from: start, byID: byID)
+        }
+        var places = Self.names.map { ColumnPlaces($0) }
+        while let row = cursors[0].row {
+            guard let other = cursors[1].row, other.id == row.id, other.row == row.row else {
+                return "cursor from \(start ?? "the first") at \(row.id): \(cursors[1].row?.id ?? "the end")"
+            }
+            for place in places.indices {
+                guard let entry = other.entryValue(&places[place]) else { continue }
+                let value = row.value(ofColumn: Self.names[place])
+                if value.description != entry.value.description { return "\(row.id): \(entry) is not \(value)" }
+            }
+            for cursor in cursors { try cursor.advance() }
+        }
+        return cursors[1].row.map { "cursor continues with \($0.id)" }
+    }
+
+    /// Whether rows in columns were among those that were asked for, and what differed.
+    static func run(seed: UInt64) throws -> (hasColumns: Bool, fault: String?) {
+        var states = try TwoStates(seed: seed)
+        for _ in 0..<8 {
+            for _ in 0...states.chance.below(3) { try states.change() }
+            for _ in 0..<6 { if let fault = try states.differing() { return (true, fault) } }
+        }
+        let agree = try states.columns.agrees(with: states.plain)
+        return (states.columns.store.layers.symbols != nil, agree ? nil : "the states differ")
     }
 
     private mutating func differingGroups(_ filter: FilterExpression?) throws -> String? {
@@ -195,16 +228,9 @@ private struct TwoStates {
     @Test func `rows in columns answer as rows in memory do`() throws {
         var withColumns = 0
         for seed in Self.seeds {
-            var states = try TwoStates(seed: seed)
-            for _ in 0..<8 {
-                for _ in 0...states.chance.below(3) { try states.change() }
-                for _ in 0..<6 {
-                    let fault = try states.differing()
-                    try #require(fault == nil, "seed \(seed)")
-                }
-            }
-            try #require(try states.columns.agrees(with: states.plain), "seed \(seed)")
-            if states.columns.store.layers.symbols != nil { withColumns += 1 }
+            let (hasColumns, fault) = try TwoStates.run(seed: seed)
+            try #require(fault == nil, "seed \(seed)")
+            if hasColumns { withColumns += 1 }
         }
         #expect(withColumns > Self.seeds.count / 2)
     }
@@ -212,4 +238,20 @@ private struct TwoStates {
 
 extension Projector {
     fileprivate var present: StateReader { StateReader(store.snapshot, shapes) }
+}
+
+extension EntryValue {
+    /// The value; a date is the string that it is in columns.
+    fileprivate var value: Value {
+        switch self {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .integer(let number): .integer(number)
+        case .double(let number): .double(number)
+        case .date(let instant): .string(Timestamp(instant).description)
+        case .uuid(let text): .string(text)
+        case .text(let utf8): .string(String(decoding: utf8, as: UTF8.self))
+        case .bytes(let bytes): .bytes([UInt8](bytes))
+        }
+    }
 }
