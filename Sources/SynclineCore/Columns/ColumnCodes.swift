@@ -52,19 +52,24 @@ struct ColumnCodes {
 
     /// Keeps the rows of a column without nulls whose codes are wanted.
     func keep(_ bits: borrowing RowBits, _ block: ColumnBlock, where isWanted: (Int) -> Bool) {
-        let wanted = (0..<count).filter(isWanted)
-        if wanted.count == count { return }
-        if wanted.isEmpty { return bits.removeAll() }
-        // A number that no value has stands for the last one.
-        let isLastWanted = wanted.last == last
-        let told = isLastWanted ? (0..<count).filter { !wanted.contains($0) } : wanted
-        guard let planes, told.count <= ColumnCodes.few else {
-            return bits.keep { isWanted(code(of: $0, block)) }
+        guard count <= 64, let planes else {
+            let areWanted = (0..<count).map(isWanted)
+            return bits.keep { areWanted[code(of: $0, block)] }
         }
+        let all = UInt64.max >> UInt64(64 - count)
+        var wanted: UInt64 = 0
+        for code in 0..<count where isWanted(code) { wanted |= 1 << UInt64(code) }
+        if wanted == all { return }
+        if wanted == 0 { return bits.removeAll() }
+        // A number that no value has stands for the last one.
+        let isLastWanted = wanted >> UInt64(last) != 0
+        let told = isLastWanted ? all & ~wanted : wanted
         bits.keepWords { word in
-            var found: UInt64 = 0
-            for code in told where code >> planes.width == 0 {
-                found |= planes.comparison(with: UInt64(code), word).equal
+            var (found, rest): (UInt64, UInt64) = (0, told)
+            while rest != 0 {
+                let code = rest.trailingZeroBitCount
+                if code >> planes.width == 0 { found |= planes.comparison(with: UInt64(code), word).equal }
+                rest &= rest &- 1
             }
             return isLastWanted ? ~found : found
         }

@@ -95,6 +95,8 @@ final class ColumnCursor {
     func visit(
         before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
     ) throws(SyncError) -> Bool {
+        // One reference for all of them.
+        let block = block
         let end = limit.map { block.place(of: $0).row } ?? block.rows
         let otherEnd = limit.map { block.otherPlace(of: $0).place } ?? block.others
         let isFiltered = filter != nil && end > row

@@ -49,11 +49,14 @@ final class BlockGroups: BlockTaker {
         if groups.pointee.keys.isEmpty {
             groups.pointee.addRows(bits.count, to: 0)
             try addAll(bits, block, row, shape, to: 0)
-        } else if known.isEmpty {
-            part.begin(bits)
-            try addPart(block, row, shape)
-        } else if known.count == 1, let codes = ColumnCodes(block, block.columns[known[0]]), codes.isFew {
-            try addGroups(bits, block, row, shape, codes)
+        } else if known.isEmpty, let first = bits.next(from: bits.rows.lowerBound) {
+            let group = try group(of: first, block, row)
+            groups.pointee.addRows(bits.count - 1, to: group)
+            try addAll(bits, block, row, shape, to: group)
+        } else if known.count == 1, let codes = ColumnCodes(block, block.columns[known[0]]), codes.isFew,
+            begin(block, block.columns[known[0]])
+        {
+            try addGroups(bits, block, row, shape, codes, block.columns[known[0]])
         } else {
             guard try findSlots(bits, block, row, known) else { return false }
             for slot in slots { groups.pointee.addRows(slot.rows - slot.counted, to: slot.group) }
@@ -92,23 +95,16 @@ final class BlockGroups: BlockTaker {
     /// Adds rows by a column with few values.
     private func addGroups(
         _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>,
-        _ codes: ColumnCodes
+        _ codes: ColumnCodes, _ column: ColumnBlock.Column
     ) throws(SyncError) {
         for code in 0..<codes.count {
             part.begin(bits)
             codes.keep(part, block, code: code)
-            try addPart(block, row, shape)
+            guard let first = part.next(from: part.rows.lowerBound) else { continue }
+            let (_, group, counted) = try find(first, block, row, column)
+            groups.pointee.addRows(part.count - counted, to: group)
+            try addAll(part, block, row, shape, to: group)
         }
-    }
-
-    /// Adds the rows of one group.
-    private func addPart(
-        _ block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
-    ) throws(SyncError) {
-        guard let first = part.next(from: part.rows.lowerBound) else { return }
-        let group = try group(of: first, block, row)
-        groups.pointee.addRows(part.count - 1, to: group)
-        try addAll(part, block, row, shape, to: group)
     }
 
     /// Adds what rows of one group have.
@@ -182,22 +178,32 @@ final class BlockGroups: BlockTaker {
     private func findSlots(
         _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ column: ColumnBlock.Column
     ) throws(SyncError) -> Bool {
-        guard block.prefix.count > prefixLength, seen.begin(block, column, form: block.prefix[prefixLength]) else {
-            return false
-        }
+        guard begin(block, column) else { return false }
         try bits.forEach { number throws(SyncError) in
-            let value = seen.number(of: number, block, column)
-            let isNew = value == groupOfValue.count
-            if isNew { groupOfValue.append(try group(of: number, block, row)) }
-            let slot = seen.slot(of: value) {
-                slots.append(Slot(group: groupOfValue[value], counted: isNew ? 1 : 0))
-            }
+            let (value, group, counted) = try find(number, block, row, column)
+            let slot = seen.slot(of: value) { slots.append(Slot(group: group, counted: counted)) }
             slots[slot].rows += 1
             slotOfRow[number] = UInt16(truncatingIfNeeded: slot)
         }
         return true
     }
 
+    /// Begins with the values of a column. Returns false if they can't be kept.
+    private func begin(_ block: ColumnBlock, _ column: ColumnBlock.Column) -> Bool {
+        block.prefix.count > prefixLength && seen.begin(block, column, form: block.prefix[prefixLength])
+    }
+
+    /// The number of a row's value, its group, and how many rows were counted there: the first one with a value is.
+    private func find(
+        _ number: Int, _ block: ColumnBlock, _ row: ColumnRow, _ column: ColumnBlock.Column
+    ) throws(SyncError) -> (value: Int, group: Int, counted: Int) {
+        let value = seen.number(of: number, block, column)
+        if value < groupOfValue.count { return (value, groupOfValue[value], 0) }
+        groupOfValue.append(try group(of: number, block, row))
+        return (value, groupOfValue[value], 1)
+    }
+
+    /// Finds the group of a row, and counts the row there.
     private func group(of number: Int, _ block: ColumnBlock, _ row: ColumnRow) throws(SyncError) -> Int {
         var found: Int?
         try show(number, block, row) { view throws(SyncError) in found = try groups.pointee.begin(view) }

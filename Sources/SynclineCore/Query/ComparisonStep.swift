@@ -52,15 +52,17 @@ class ComparisonStep: FilterStep {
             }
             return true
         case .dictionary:
-            let decisions = (0..<column.count).map { decision(block.entry($0, of: column)) }
-            let isKept = decisions.map { decision in
-                switch decision {
-                case .yes, .open: true
-                case .no, .unknown: false
+            var isSure = true
+            ColumnCodes(block, column)?.keep(bits, block) { code in
+                switch decision(block.entry(code, of: column)) {
+                case .yes: return true
+                case .no, .unknown: return false
+                case .open:
+                    isSure = false
+                    return true
                 }
             }
-            ColumnCodes(block, column)?.keep(bits, block) { isKept[$0] }
-            return !decisions.contains { if case .open = $0 { true } else { false } }
+            return isSure
         default: return nil
         }
     }

@@ -47,7 +47,9 @@ final class FilterProgram {
         from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
     ) -> Bool {
         var isSure = true
-        for step in steps where !step.keepMatches(in: bits, of: block, row, shape) { isSure = false }
+        for step in borrowedSteps {
+            if !step._withUnsafeGuaranteedRef({ $0.keepMatches(in: bits, of: block, row, shape) }) { isSure = false }
+        }
         return isSure
     }
 
