@@ -108,12 +108,10 @@ def package():
         for path in sorted((ROOT / "Tests/SegmentLogTests" / folder).glob("*.swift")):
             if path.name != "SimulationTests.swift":
                 files[f"Tests/BreakageTests/{folder}/{path.name}"] = path.read_text()
-    for path in ("Fold/RandomHistory", "Fold/RandomHistory+Push", "Ordered/MemoryBlocks", "Query/LiveHistory",
-                 "Support/RandomValues"):
-        text = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
-        files[f"Tests/LiveBreakageTests/{path}.swift"] = text
-    for path in ("Columns/ColumnQueryTests", "Support/RandomValues"):
-        files[f"Tests/ColumnBreakageTests/{path}.swift"] = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
+    support = ("Fold/RandomHistory", "Fold/RandomHistory+Push", "Ordered/MemoryBlocks", "Support/RandomValues")
+    for name, own in (("ColumnBreakageTests", "Columns/ColumnQueryTests"), ("LiveBreakageTests", "Query/LiveHistory")):
+        for path in (*support, own):
+            files[f"Tests/{name}/{path}.swift"] = (ROOT / f"Tests/SynclineCoreTests/{path}.swift").read_text()
     # The process and the server that these tests need are not part of the copy.
     for path in sorted((ROOT / "Tests/SynclineSQLTests").glob("*.swift")):
         if path.name not in ("KillTests.swift", "TypedHistoryTests.swift"):
