@@ -1,5 +1,6 @@
 // What Swift has no words for: atomic access to a 64-bit word at an address, fetching memory ahead, and the C library's
-// search for bytes. The order is one of the compiler's __ATOMIC constants. Callers pass a constant, so each function becomes one instruction.
+// search for bytes. The order is one of the compiler's __ATOMIC constants. Callers pass a constant, so each access becomes
+// one instruction.
 #ifndef CATOMICS_H
 #define CATOMICS_H
 

@@ -16,7 +16,8 @@ struct ColumnCodes {
     /// Whether the rows of a code are found many at a time.
     var isFew: Bool { planes != nil && count <= ColumnCodes.few }
 
-    static let few = 17
+    /// Sixteen values and null: beyond them, looking at each row takes less time.
+    private static let few = 17
 
     /// Nil for a column that may have many values.
     init?(_ block: ColumnBlock, _ column: ColumnBlock.Column) {

@@ -323,12 +323,9 @@ final class PartStep: ComparisonStep {
         var (place, number) = (0, 0)
         while let found = content.firstPlace(of: part, from: place) {
             while ends[number].end <= found { number += 1 }
-            if found + part.count <= ends[number].end {
-                bits.add(ends[number].row)
-                place = ends[number].end
-            } else {
-                place = found + 1
-            }
+            if found + part.count <= ends[number].end { bits.add(ends[number].row) }
+            // Further on in the same string there is no room for the part, or it need not be found again.
+            place = ends[number].end
         }
     }
 }
