@@ -79,6 +79,8 @@ final class ColumnBlock: @unchecked Sendable {
     let prefix: Bytes
     /// What all values begin with.
     let head: Bytes
+    /// The number of the shape of the rows; nil if the head has none.
+    let shape: Int?
     /// How many bytes a value takes at most.
     let most: Int
     /// How many other entries there are, and where.
@@ -118,6 +120,7 @@ final class ColumnBlock: @unchecked Sendable {
         }
         prefix = bytes.slice(prefixStart, prefixLength)
         head = bytes.slice(prefixStart + prefixLength, headLength)
+        shape = ColumnSplit.shape(head)
         if idLength > 0 {
             guard idStart + rows * idLength <= end else { throw MalformedBytes() }
         } else {

@@ -36,6 +36,10 @@ package final class ColumnRow {
     @inline(__always)
     var head: Bytes { block?._withUnsafeGuaranteedRef { $0.head } ?? Bytes(start: nil, count: 0) }
 
+    /// The number of the row's shape.
+    @inline(__always)
+    var shape: Int? { block?._withUnsafeGuaranteedRef { $0.shape } ?? nil }
+
     /// The encoded value of a column; nil if there is none.
     @inline(__always)
     func value(_ place: Int) -> Bytes? {

@@ -34,7 +34,7 @@ final class BlockFilter: ColumnFilter {
     }
 
     private func shape(of block: ColumnBlock) -> Unmanaged<RowShape>? {
-        guard let number = ColumnSplit.shape(block.head), number < shapes.references.count else { return nil }
+        guard let number = block.shape, number < shapes.references.count else { return nil }
         return shapes.references[number]
     }
 

@@ -17,17 +17,27 @@ package struct EncodedRowView: FilterSubject {
     private let over: RowView?
     private let under: RowView?
 
-    /// Nil if an app does not see the row.
+    /// Nil if an app does not see the row. It sees every row of a block in columns.
     @inline(__always)
     package init?(
         table prefixLength: Int, key: UnsafeRawBufferPointer, value: ValueView, _ shapes: ShapeList
     ) throws(SyncError) {
+        if let row = value.row {
+            try self.init(.key(key, skipping: prefixLength), row, shapes)
+        } else {
+            try self.init(table: prefixLength, key: key, bytes: value.head, shapes)
+        }
+    }
+
+    private init?(
+        table prefixLength: Int, key: UnsafeRawBufferPointer, bytes: UnsafeRawBufferPointer, _ shapes: ShapeList
+    ) throws(SyncError) {
         do throws(MalformedBytes) {
-            var reader = ByteReader(value.head)
+            var reader = ByteReader(bytes)
             let flags = RowFlags(rawValue: try reader.byte())
             name = flags.contains(.spelling) ? .text(try reader.counted()) : .key(key, skipping: prefixLength)
             local = flags.contains(.local) ? try reader.view(shapes) : nil
-            let base = flags.contains(.base) ? try reader.view(shapes, value.row) : nil
+            let base = flags.contains(.base) ? try reader.view(shapes) : nil
             guard flags.contains(.pending) else {
                 guard base != nil else { return nil }
                 over = nil
@@ -36,7 +46,7 @@ package struct EncodedRowView: FilterSubject {
             }
             let pendingFlags = PendingFlags(rawValue: try reader.byte())
             guard pendingFlags.contains(.present) else { return nil }
-            over = try reader.view(shapes, value.row)
+            over = try reader.view(shapes)
             under = pendingFlags.contains(.hidesBase) ? nil : base
         } catch {
             throw .malformed("a row of the state")
@@ -77,10 +87,15 @@ package struct EncodedRowView: FilterSubject {
     /// A row of a block in columns. The view stays the same if it is moved.
     @inline(__always)
     init(table prefixLength: Int, _ row: Unmanaged<ColumnRow>, _ shapes: ShapeList) throws(SyncError) {
-        guard let number = ColumnSplit.shape(row.borrowed { $0.head }), number < shapes.references.count else {
+        try self.init(.row(row, skipping: prefixLength), row, shapes)
+    }
+
+    @inline(__always)
+    private init(_ name: Name, _ row: Unmanaged<ColumnRow>, _ shapes: ShapeList) throws(SyncError) {
+        guard let number = row.borrowed({ $0.shape }), number < shapes.references.count else {
             throw .malformed("a row of the state")
         }
-        name = .row(row, skipping: prefixLength)
+        self.name = name
         local = nil
         over = nil
         under = RowView(shapes.references[number], row)
@@ -171,10 +186,9 @@ package struct EncodedRowView: FilterSubject {
 
 extension ByteReader {
     @inline(__always)
-    mutating func view(_ shapes: ShapeList, _ row: Unmanaged<ColumnRow>? = nil) throws(MalformedBytes) -> RowView {
+    mutating func view(_ shapes: ShapeList) throws(MalformedBytes) -> RowView {
         let number = try varint()
         guard number < UInt64(shapes.references.count) else { throw MalformedBytes() }
-        if let row { return RowView(shapes.references[Int(number)], row) }
         return RowView(shapes.references[Int(number)], try counted())
     }
 }
