@@ -1,18 +1,5 @@
 // A block of a run in columns: rows of one table and one shape, sorted by their ids. Every value is found on its own, by
-// its column and the number of its row, and every entry is given back byte by byte.
-//
-//   block    := 00 · id length u8 · rows u16 · columns u16 · numbers u8 · 00 · prefix length u16 · head length u16
-//               · others u16 · place of the others u16 · column* (columns, then numbers) · prefix · head · ids
-//               · section* · others · 16 zeros
-//   column   := encoding u8 · width u8 · count u16 · section u16 · nulls u16          (offsets in the block; 0 none)
-//
-// The key of a row is the prefix and its id: of the length in the header, or, if that is 0, a string. Its value is the head,
-// the length of its columns, their values, and the numbers as varints. See `ColumnEncoding` for the sections.
-//
-// The others are entries between the rows that do not fit: removed keys, and rows with other columns.
-//
-//   others   := how many rows are before each, u16 · offset of each and of the end, u16 · entry*
-//   entry    := id length varint · 0 if the key was removed, else value length + 1, varint · id · value
+// its column and the number of its row, and every entry is given back byte by byte. docs/STATE.md describes the bytes.
 
 import SynclineGround
 
@@ -22,7 +9,7 @@ enum ColumnEncoding: UInt8 {
     case constant = 1
     /// A bit for each row: 1 is true.
     case flags = 2
-    /// The least number, 8 bytes; then what each row has above it, in as many bits as the width says. See `PackedNumbers`.
+    /// The least number, and what each row has above it. See `PackedNumbers`.
     case integers = 3
     /// The same for instants.
     case instants = 4
@@ -30,9 +17,9 @@ enum ColumnEncoding: UInt8 {
     case texts = 5
     /// The same by the symbols of the run.
     case symbols = 6
-    /// Encoded values, `count` of them, as offsets u16 and bytes; then for each row the bits of its number there.
+    /// Few different encoded values; each row has the number of its own. See `PackedNumbers`.
     case dictionary = 7
-    /// Encoded values of one tag and one length: the tag, then for each row the rest.
+    /// Encoded values of one tag and one length.
     case fixed = 8
     /// Encoded values, as texts.
     case any = 9
