@@ -1,4 +1,4 @@
-// A pull at each known trap of reading by time; docs/TESTING.md lists the traps.
+// A pull at each known trap of reading by time; N numbers the requirements of a sync.
 
 import Foundation
 import SynclineCore

@@ -1,4 +1,4 @@
-// A push at each known trap of writing; docs/TESTING.md lists the traps.
+// A push at each known trap of writing; N numbers the requirements of a sync.
 
 import SynclineCore
 import SynclineGround
