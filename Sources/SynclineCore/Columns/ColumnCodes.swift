@@ -97,7 +97,7 @@ struct RowCodes {
 }
 
 /// Values of a column in several blocks, by numbers in the order in which they were seen. Two numbers may be of one value,
-/// if blocks write it differently, or if it is of ids of two forms.
+/// if blocks write it differently.
 struct SeenValues {
     private var writer = ByteWriter(capacity: 128)
     private var content: [UInt8] = []
@@ -110,16 +110,14 @@ struct SeenValues {
     private var block = 0
     private var slotCount = 0
     /// The ways in which values were written.
-    private var ways: [(encoding: ColumnEncoding, symbols: SymbolTable?, form: UInt8)] = []
+    private var ways: [(encoding: ColumnEncoding, symbols: SymbolTable?)] = []
     private var way: UInt8 = 0
 
     /// Begins with the rows of a block. Returns false if values are written in too many ways.
-    mutating func begin(_ block: ColumnBlock, _ column: ColumnBlock.Column, form: UInt8) -> Bool {
+    mutating func begin(_ block: ColumnBlock, _ column: ColumnBlock.Column) -> Bool {
         let symbols = column.encoding == .symbols ? block.symbols : nil
-        let known = ways.firstIndex {
-            $0.encoding == column.encoding && $0.symbols === symbols && $0.form == form
-        }
-        if known == nil { ways.append((column.encoding, symbols, form)) }
+        let known = ways.firstIndex { $0.encoding == column.encoding && $0.symbols === symbols }
+        if known == nil { ways.append((column.encoding, symbols)) }
         guard let way = UInt8(exactly: known ?? ways.count - 1) else { return false }
         self.way = way
         self.block += 1

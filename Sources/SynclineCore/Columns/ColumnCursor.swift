@@ -92,17 +92,20 @@ final class ColumnCursor {
 
     /// Calls `body` with the entries before a limit, if there is one, except for those of removed keys, until it returns
     /// false. Returns false if it did. A filter leaves out rows.
+    /// - Parameter hidden: A bit for each entry that is left out, rows first.
     func visit(
-        before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
+        before limit: Bytes?, leavingOut hidden: [UInt64]? = nil, _ filter: (any ColumnFilter)?,
+        _ body: (Bytes, ValueView) throws(SyncError) -> Bool
     ) throws(SyncError) -> Bool {
         // One reference for all of them.
         let block = block
         let end = limit.map { block.place(of: $0).row } ?? block.rows
         let otherEnd = limit.map { block.otherPlace(of: $0).place } ?? block.others
-        let isFiltered = filter != nil && end > row
+        let isFiltered = (filter != nil || hidden != nil) && end > row
+        if isFiltered { wanted.begin(row..<end) }
+        if let hidden, isFiltered { wanted.keepWords { ~hidden.bits($0) } }
         var isSure = false
-        if let filter, end > row {
-            wanted.begin(row..<end)
+        if let filter, isFiltered {
             isSure = filter.removeUnwanted(from: wanted, of: block, sight)
             if isSure, try filter.take(wanted, of: block, sight) { wanted.removeAll() }
         }
@@ -110,8 +113,9 @@ final class ColumnCursor {
             let next = isFiltered ? wanted.next(from: row) ?? end : row
             while other < otherEnd, block.rank(of: other) <= next {
                 do throws(MalformedBytes) { try showOther() } catch { throw .malformed("a run's block") }
+                let isHidden = hidden?.contains(entry: block.rows + other) ?? false
                 other += 1
-                if let view, try !body(key, view) { return false }
+                if let view, !isHidden, try !body(key, view) { return false }
             }
             row = next
             if row >= end { return true }

@@ -131,6 +131,8 @@ struct RowBits: ~Copyable {
 
 /// Finds the wanted rows of blocks in columns, many at a time.
 protocol ColumnFilter: AnyObject {
+    /// Rows with greater keys may have come before those that come next.
+    func beginLayer()
     /// Removes the rows of a block that are not wanted. Returns whether all that are left are wanted.
     func removeUnwanted(from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) -> Bool
     /// Takes all wanted rows of a block at once. Returns false if each is to be shown.

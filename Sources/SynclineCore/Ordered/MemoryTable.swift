@@ -126,27 +126,35 @@ final class MemoryTable: @unchecked Sendable {
     final class Cursor: LayerCursor {
         /// Retains the memory.
         private let table: MemoryTable
+        /// A newer table, whose keys are left out.
+        private let newer: MemoryTable?
         private let commit: UInt64
         @exclusivity(unchecked) private var node: Node?
 
-        init(_ table: MemoryTable, at commit: UInt64, from key: Bytes) {
-            self.table = table
-            self.commit = commit
+        init(_ table: MemoryTable, at commit: UInt64, from key: Bytes, below newer: MemoryTable? = nil) {
+            (self.table, self.newer, self.commit) = (table, newer, commit)
             node = table.first(notBefore: key)
             super.init()
             settle()
         }
 
-        /// Skips keys that are newer than the reader.
+        /// Skips keys that are newer than the reader, or hidden.
         private func settle() {
             while let node {
-                switch node.finding(at: commit) {
+                switch isHidden(node.key) ? .absent : node.finding(at: commit) {
                 case .absent: self.node = node.next(0)
                 case .removed: return show(node.key, nil)
                 case .value(let value): return show(node.key, value)
                 }
             }
             end()
+        }
+
+        @inline(__always)
+        private func isHidden(_ key: Bytes) -> Bool {
+            guard let newer else { return false }
+            if case .absent = newer.find(key, hash: hash64(key), at: commit) { return false }
+            return true
         }
 
         override func advance() {

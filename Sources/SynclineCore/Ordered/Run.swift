@@ -222,11 +222,18 @@ package final class Run: Sendable {
         }
     }
 
+    /// Returns the number, in one of its blocks, of the entry with a key; nil if there is none.
+    func entry(of key: Bytes, inBlock place: Int) throws(SyncError) -> Int? {
+        let block = try searchable(place)
+        do throws(MalformedBytes) { return try block.entry(of: key) } catch { throw .malformed("a run's block") }
+    }
+
     final class Cursor: LayerCursor {
         private let run: Run
         @exclusivity(unchecked) private var scan: Scan
         @exclusivity(unchecked) private var place: Int
         @exclusivity(unchecked) private var inner: RunBlock.Cursor
+        @exclusivity(unchecked) private var hidden = HiddenEntries()
 
         /// Nil for a run without entries.
         init?(_ run: Run, from key: Bytes, keepsBlocks: Bool) throws(SyncError) {
@@ -247,6 +254,12 @@ package final class Run: Sendable {
         override func advance() throws(SyncError) {
             do throws(MalformedBytes) { try inner.advance() } catch { throw .malformed("a run's block") }
             if inner.isValid { show(inner.key, view: inner.view) } else { try settle() }
+        }
+
+        /// Visits leave out entries from now on.
+        func leaveOut(_ entries: HiddenEntries) {
+            hidden = entries
+            inner.hidden = hidden[place]
         }
 
         override func stretch(before limit: Bytes?) -> ColumnStretch? { inner.stretch(before: limit) }
@@ -284,6 +297,7 @@ package final class Run: Sendable {
                 guard place < run.index.addresses.count else { return end() }
                 let block = try scan.block(place, of: run)
                 do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
+                if !hidden.isEmpty { inner.hidden = hidden[place] }
             }
             show(inner.key, view: inner.view)
         }

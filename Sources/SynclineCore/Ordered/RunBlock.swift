@@ -197,6 +197,18 @@ package final class RunBlock: @unchecked Sendable {
         return .absent
     }
 
+    /// Returns the number of the entry with a key, nil if there is none: its offset; in a block in columns that of its row,
+    /// and after all rows those of the other entries.
+    func entry(of key: Bytes) throws(MalformedBytes) -> Int? {
+        if let columns {
+            if let row = columns.row(of: key) { return row }
+            let (other, isFound) = columns.otherPlace(of: key)
+            return isFound ? columns.rows + other : nil
+        }
+        let place = try Cursor(self, from: key)
+        return place.isValid && place.key.hasSameBytes(as: key) ? place.start : nil
+    }
+
     /// An encoded entry.
     private struct Entry {
         let shared: Int
@@ -267,6 +279,8 @@ package final class RunBlock: @unchecked Sendable {
         private(set) var start = 0
         /// The position in a block in columns, once there was one.
         private var columns: ColumnCursor?
+        /// The entries that a visit leaves out, by their numbers.
+        var hidden: [UInt64]?
 
         /// Begins with the first entry that is not before a key.
         init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
@@ -359,7 +373,7 @@ package final class RunBlock: @unchecked Sendable {
             guard isValid else { return true }
             if let limit, key.compare(limit) >= 0 { return true }
             if block.columns != nil, let columns { return try visit(columns, before: limit, filter, body) }
-            if let view, try !body(key, view) { return false }
+            if let view, !isHidden, try !body(key, view) { return false }
             var approach = Approach(matched: limit.map { key.sharedPrefix(with: $0) } ?? 0)
             var reader = reader
             while !reader.isAtEnd {
@@ -373,18 +387,21 @@ package final class RunBlock: @unchecked Sendable {
                     self.reader = reader
                     return true
                 }
-                if let value = entry.value, try !body(key, ValueView(value)) { return false }
+                if let value = entry.value, !isHidden, try !body(key, ValueView(value)) { return false }
             }
             self.reader = reader
             isValid = false
             return true
         }
 
+        @inline(__always)
+        private var isHidden: Bool { hidden?.contains(entry: start) ?? false }
+
         private mutating func visit(
             _ place: ColumnCursor, before limit: Bytes?, _ filter: (any ColumnFilter)?,
             _ body: (Bytes, ValueView) throws(SyncError) -> Bool
         ) throws(SyncError) -> Bool {
-            guard try place.visit(before: limit, filter, body) else { return false }
+            guard try place.visit(before: limit, leavingOut: hidden, filter, body) else { return false }
             do throws(MalformedBytes) { try show(place) } catch { throw .malformed("a run's block") }
             return true
         }

@@ -9,7 +9,9 @@ package struct StateLayers: Sendable {
     var active = MemoryTable()
     /// A full table that is being written as a run.
     var full: MemoryTable?
-    package internal(set) var runs: [Run] = []
+    package internal(set) var runs: [Run] = [] { didSet { hiddenByRuns = HiddenByRuns() } }
+    /// What its runs hide of each other.
+    private(set) var hiddenByRuns = HiddenByRuns()
     /// The cache that its runs share.
     package let cache: BlockCache
 

@@ -5,6 +5,8 @@ import SynclineGround
 
 /// Takes the wanted rows of blocks in columns, many at a time.
 protocol BlockTaker: AnyObject {
+    /// Rows with greater keys may have come before those that come next.
+    func beginLayer()
     /// Returns false if each row is to be shown.
     func take(
         _ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
@@ -25,6 +27,8 @@ final class BlockFilter: ColumnFilter {
         (self.program, self.shapes, self.taker) = (program, shapes, taker)
     }
 
+    func beginLayer() { taker?.beginLayer() }
+
     func take(_ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) throws(SyncError) -> Bool {
         guard let taker, let shape = shape(of: block) else { return false }
         let count = bits.count
@@ -43,7 +47,8 @@ final class BlockFilter: ColumnFilter {
 
     func removeUnwanted(from bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow) -> Bool {
         guard let shape = shape(of: block) else { return false }
-        defer { leftOut += bits.rows.count - bits.count }
+        let count = bits.count
+        defer { leftOut += count - bits.count }
         if let edge, let place = self.edge?.column.place(edge.name, shape), place < block.valueCount {
             edge.edge.keep(bits, block, block.columns[place], row)
         }
@@ -53,6 +58,8 @@ final class BlockFilter: ColumnFilter {
 
 /// Takes rows to count them.
 final class BlockCount: BlockTaker {
+    func beginLayer() {}
+
     func take(_: borrowing RowBits, of _: ColumnBlock, _: ColumnRow, _: Unmanaged<RowShape>) -> Bool { true }
 }
 

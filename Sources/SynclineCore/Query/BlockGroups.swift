@@ -41,6 +41,12 @@ final class BlockGroups: BlockTaker {
 
     deinit { slotOfRow.deallocate() }
 
+    func beginLayer() {
+        // A group is spelled as in the row with the lowest id, so that the first row with a value is looked at again.
+        seen = SeenValues()
+        groupOfValue.removeAll(keepingCapacity: true)
+    }
+
     func take(
         _ bits: borrowing RowBits, of block: ColumnBlock, _ row: ColumnRow, _ shape: Unmanaged<RowShape>
     ) throws(SyncError) -> Bool {
@@ -54,7 +60,7 @@ final class BlockGroups: BlockTaker {
             groups.pointee.addRows(bits.count - 1, to: group)
             try addAll(bits, block, row, shape, to: group)
         } else if known.count == 1, let codes = ColumnCodes(block, block.columns[known[0]]), codes.isFew,
-            begin(block, block.columns[known[0]])
+            seen.begin(block, block.columns[known[0]])
         {
             try addGroups(bits, block, row, shape, codes, block.columns[known[0]])
         } else {
@@ -178,7 +184,7 @@ final class BlockGroups: BlockTaker {
     private func findSlots(
         _ bits: borrowing RowBits, _ block: ColumnBlock, _ row: ColumnRow, _ column: ColumnBlock.Column
     ) throws(SyncError) -> Bool {
-        guard begin(block, column) else { return false }
+        guard seen.begin(block, column) else { return false }
         try bits.forEach { number throws(SyncError) in
             let (value, group, counted) = try find(number, block, row, column)
             let slot = seen.slot(of: value) { slots.append(Slot(group: group, counted: counted)) }
@@ -186,11 +192,6 @@ final class BlockGroups: BlockTaker {
             slotOfRow[number] = UInt16(truncatingIfNeeded: slot)
         }
         return true
-    }
-
-    /// Begins with the values of a column. Returns false if they can't be kept.
-    private func begin(_ block: ColumnBlock, _ column: ColumnBlock.Column) -> Bool {
-        block.prefix.count > prefixLength && seen.begin(block, column, form: block.prefix[prefixLength])
     }
 
     /// The number of a row's value, its group, and how many rows were counted there: the first one with a value is.

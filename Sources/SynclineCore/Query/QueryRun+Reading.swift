@@ -118,18 +118,30 @@ extension QueryRun {
         try visitor.visit(key, value) { row throws(SyncError) in try show(row, filter, body) }
     }
 
-    /// Calls `body` with each match of the table, which may skip the rest of an id form.
-    @inline(__always)
-    func forEachInTable(
-        _ wanted: BlockFilter? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
-    ) throws(SyncError) {
-        let filter = try filter
-        let wanted = if let wanted { wanted } else { try blockFilter() }
-        defer { plan.rowsRead += wanted.leftOut + wanted.taken }
+    /// Calls `body` with each match of the table in the order of keys, which may skip the rest of an id form.
+    func forEachByKey(_ body: (borrowing VisitedRow) throws(SyncError) -> Bool) throws(SyncError) {
+        let (filter, wanted) = (try filter, try blockFilter())
+        defer { plan.rowsRead += wanted.leftOut }
         for form in RowKey.forms {
             try visitor.forEachRow(form: form, wanted) { row throws(SyncError) in
                 plan.rowsRead += 1
                 return try isMatch(row, filter) ? try body(row) : true
+            }
+        }
+    }
+
+    /// Calls `body` with each match of the table in no order, unless blocks take it.
+    @inline(__always)
+    func forEachInTable(
+        _ wanted: BlockFilter, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        let filter = try filter
+        defer { plan.rowsRead += wanted.leftOut + wanted.taken }
+        for form in RowKey.forms {
+            try visitor.forEachRowByLayer(form: form, wanted) { row throws(SyncError) in
+                plan.rowsRead += 1
+                if try isMatch(row, filter) { try body(row) }
+                return true
             }
         }
     }

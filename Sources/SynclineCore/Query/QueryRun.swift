@@ -46,20 +46,30 @@ final class QueryRun {
         if let ids = try ids() { return try rows(ids) }
         if let result = try indexedRows() { return result }
         plan = QueryPlan(givenUp: plan.givenUp)
+        return query.order.isEmpty ? try rowsByKey() : try orderedRows()
+    }
+
+    /// The rows of the table in the order of their ids.
+    private func rowsByKey() throws(SyncError) -> QueryResult {
         var found = collector(comeByKey: true)
-        // Without a sort order, the rows of one id form are sorted by id: when one is not wanted, no later one is.
-        let isByKey = query.order.isEmpty && !reader.spellsIDs && !query.countsAll
+        // The rows of one id form are sorted by id: when one is not wanted, no later one is.
+        let isSorted = !reader.spellsIDs && !query.countsAll
+        try forEachByKey { row throws(SyncError) in try found.offer(row) || !isSorted }
+        return try result(&found)
+    }
+
+    /// The rows of the table in another order.
+    private func orderedRows() throws(SyncError) -> QueryResult {
+        var found = collector(comeByKey: false)
         let wanted = try blockFilter()
         var edges = 0
         try forEachInTable(wanted) { row throws(SyncError) in
-            let goesOn = try found.offer(row) || !isByKey
-            if found.edge.number != edges {
-                edges = found.edge.number
-                if let edge = found.edge.edge, !query.countsAll, let key = query.order.first {
-                    wanted.leaveOut(after: edge, by: key.column)
-                }
+            _ = try found.offer(row)
+            if found.edge.number == edges { return }
+            edges = found.edge.number
+            if let edge = found.edge.edge, !query.countsAll, let key = query.order.first {
+                wanted.leaveOut(after: edge, by: key.column)
             }
-            return goesOn
         }
         return try result(&found)
     }
@@ -193,7 +203,7 @@ final class QueryRun {
 
     /// Calls `body` with every match, in no order. Of the matches it reads only columns of the filter and these.
     func forEachMatch(
-        using columns: [String], _ wanted: BlockFilter? = nil,
+        using columns: [String], _ wanted: BlockFilter,
         _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
         if let ids = try ids() {
@@ -205,10 +215,7 @@ final class QueryRun {
             if try forEachMatch(scan, scan.choice.isCovering, body) { return }
             plan = QueryPlan(givenUp: plan.givenUp)
         }
-        try forEachInTable(wanted) { row throws(SyncError) in
-            try body(row)
-            return true
-        }
+        try forEachInTable(wanted, body)
     }
 
     // MARK: Ways

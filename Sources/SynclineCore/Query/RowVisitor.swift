@@ -44,6 +44,17 @@ struct RowVisitor {
         }
     }
 
+    /// The same in no order.
+    @inline(__always)
+    func forEachRowByLayer(
+        form: UInt8, _ filter: BlockFilter?, _ body: (borrowing VisitedRow) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+        defer { extendLifetime(shapes) }
+        try reader.snapshot.forEachByLayer(prefix: prefix + [form], filter) { key, value throws(SyncError) in
+            try show(key, value, body)
+        }
+    }
+
     /// Calls `body` with the row of an entry of the state, if an app sees it.
     func visit(
         _ key: Bytes, _ value: ValueView, _ body: (borrowing VisitedRow) throws(SyncError) -> Void

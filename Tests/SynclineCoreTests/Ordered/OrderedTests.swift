@@ -160,9 +160,16 @@ private struct Play {
             }
             let expected = entries.filter { !$0[0].lexicographicallyPrecedes(start) }.prefix(most)
             guard found == Array(expected) else { return false }
-            guard foundByPrefix == Array(entries.filter { $0[0].starts(with: prefix) }.prefix(most)) else {
-                return false
+            let withPrefix = entries.filter { $0[0].starts(with: prefix) }
+            guard foundByPrefix == Array(withPrefix.prefix(most)) else { return false }
+            var foundByLayer: [[[UInt8]]] = []
+            try snapshot.forEachByLayer(prefix: prefix, nil) { key, value throws(SyncError) in
+                foundByLayer.append([[UInt8](key), [UInt8](try value.bytes())])
+                return foundByLayer.count < most
             }
+            foundByLayer.sort { $0[0].lexicographicallyPrecedes($1[0]) }
+            let isWhole = most == .max || withPrefix.count < most
+            guard isWhole ? foundByLayer == withPrefix : foundByLayer.count == most else { return false }
         }
         return true
     }
