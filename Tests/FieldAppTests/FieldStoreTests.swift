@@ -73,7 +73,7 @@ import Testing
     @Test func `a table that the schema does not name is refused`() async throws {
         let store = try await World().store()
         let error = await #expect(throws: SyncError.self) {
-            try await store.database.table("findings").insert(["text": "crack"])
+            try await store.database.rows(of: "findings").insert(["text": "crack"])
         }
         #expect(error?.code == .unknownTable)
     }

@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a row that can't be read is an error of the screen`() async throws {
         let store = try await World().store()
-        try await store.database.table(Finding.table).insert(["id": "a", "inspectionID": "mill"])
+        try await store.database.rows(of: Finding.table).insert(["id": "a", "inspectionID": "mill"])
         let screen = InspectionScreen(store, "mill")
         await wait { screen.status.content != .loading }
         guard case .failed = screen.status.content else {

@@ -44,13 +44,13 @@ while true {
     for _ in 0...choice.below(4) {
         let (table, id) = (choice.below(3) == 0 ? "list" : "item", "r\(choice.below(40))")
         switch choice.below(10) {
-        case 0: try? await database.table(table).delete(id: id)
+        case 0: try? await database.rows(of: table).delete(id: id)
         case 1: _ = try? await database.undo()
         case 2: if choice.below(20) == 0 { try await database.purge(table: table, force: true) }
         case 3: if choice.below(10) == 0 { try await database.declareIndex(table: table, column: "n") }
         default:
             let text = "\(words[Int(choice.below(5))]) \(words[Int(choice.below(5))])"
-            _ = try? await database.table(table).update(
+            _ = try? await database.rows(of: table).update(
                 .object([
                     .init("id", .string(id)), .init("n", .integer(Int64(choice.below(100)))),
                     .init("text", .string(text)),

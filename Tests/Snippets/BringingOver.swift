@@ -12,8 +12,8 @@ extension SyncDatabase {
         guard try await setting(name) == nil else { return }
         let models = try await models()
         try await transaction { transaction in
-            for model in models where try transaction.get(id: model.id, from: table) == nil {
-                try transaction.insert(model, into: table)
+            for model in models where try transaction.get(id: model.id, in: table) == nil {
+                try transaction.insert(model, in: table)
             }
         }
         try await set(name, true)
@@ -75,7 +75,7 @@ enum BringingOver {
         var configuration = SyncConfiguration()
         configuration.connect(to: SimulatedNetwork(server))
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        let table = database.table("todoitem")
+        let table = database.rows(of: "todoitem")
         _ = try await database.pull("todoitem")
         server.upsert([["id": "a", "text": "goat milk", "note": "", "complete": true]], in: "todoitem")
         server.remove(["b"], from: "todoitem")

@@ -35,11 +35,17 @@ enum FirstSteps {
         try await todos.insert(TodoItem(id: "a", text: "milk"))
 
         try await database.transaction { transaction in  // atomic; one disk sync
-            try transaction.insert(TodoItem(id: "b", text: "bread"), into: todos)
+            try transaction.insert(TodoItem(id: "b", text: "bread"), in: todos)
             try transaction.delete("todoitem", id: "a")
         }
 
         expect(try await todos.all().map(\.text) == ["bread"])
+
+        let renamed = try await todos.where { $0.text == "bread" }.update { $0.text = "rye bread" }
+        let done = try await todos.where { $0.complete }.delete()
+
+        expect(renamed == 1 && done == 0)
+        expect(try await todos.all().map(\.text) == ["rye bread"])
     }
 
     struct Reminder: SyncModel {
@@ -83,7 +89,7 @@ enum FirstSteps {
         let mill = try await sites.insert(Site(name: "Mill"))
         try await findings.insert(Finding(text: "crack", siteID: mill.id))
 
-        let page = findings.where { $0.text != "" }.order(by: \.text).top(50)
+        let page = findings.where { $0.text != "" }.order(by: \.text).limit(50)
         for (finding, site) in try await page.with(Finding.site).get() {
             print(finding.text, site?.name ?? "no site")
         }
@@ -211,7 +217,7 @@ enum FirstSteps {
     }
 
     static func untyped(_ database: SyncDatabase) async throws {
-        let table = database.table("todoitem")
+        let table = database.rows(of: "todoitem")
         try await table.insert(["text": "milk", "tags": ["shop", "today"], "priority": 2])
         let query = RowQuery(table: "todoitem", filter: try .init(parsing: "priority gt 1"), order: [.init("text")])
         for row in try await table.query(query).rows {
@@ -221,14 +227,14 @@ enum FirstSteps {
 
     static func online(_ database: SyncDatabase) async throws {
         let backend = try await database.backend()
-        let page = try await backend.table("todoitem").query(RowQuery(table: "todoitem", top: 10))
+        let page = try await backend.rows(of: "todoitem").query(RowQuery(table: "todoitem", top: 10))
         print(page.rows.count)
     }
 
     static func lists(_ database: SyncDatabase) async throws {
         try await database.declareIndex(table: "todoitem", columns: ["complete", "due"], including: ["text"])
         let todos = try database.table(TodoItem.self)
-        let list = todos.where { !$0.complete }.order(byColumn: "due", .descending).top(50)
+        let list = todos.where { !$0.complete }.order(byColumn: "due", .descending).limit(50)
         let page = try await list.page()
         let next = try await list.page(after: page)  // nil after the last one
         print(page.models.count, next?.models.count ?? 0)

@@ -6,10 +6,10 @@ import SynclineSQL
 enum SQLSnippets {
     static func sql() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        try await database.table("list").insert(["id": "l", "name": "shop"])
-        try await database.table("todoitem").insert(["id": "a", "list": "l", "text": "milk", "complete": false])
+        try await database.rows(of: "list").insert(["id": "l", "name": "shop"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "list": "l", "text": "milk", "complete": false])
         let before = database.lastEvent
-        try await database.table("todoitem").update(["id": "a", "text": "oat milk"])
+        try await database.rows(of: "todoitem").update(["id": "a", "text": "oat milk"])
 
         let rows = try await database.sql(
             "select list.name, count(*) as items from todoitem join list on list.id = todoitem.list group by list.id")
@@ -33,7 +33,7 @@ enum SQLSnippets {
 
     static func files() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        try await database.table("todoitem").insert(["id": "a", "text": "oat milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "oat milk"])
 
         let search = FullText(database, [FullTextIndex("todoitem", columns: ["text"], prefixes: [2, 3])])
         let matches = try await search.search("todoitem", TextQuery("oat mi"))

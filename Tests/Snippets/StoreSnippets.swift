@@ -42,7 +42,7 @@ enum StoreSnippets {
             try transaction.insert("payment", ["id": "p1", "amount": 12.5])
         }
 
-        expect(try await database.table("payment").count() == 1)
+        expect(try await database.rows(of: "payment").count() == 1)
     }
 
     static func retention(_ database: SyncDatabase) async throws {
@@ -59,9 +59,9 @@ enum StoreSnippets {
 
     static func history() async throws {
         let database = try await SyncDatabase.open(at: "notes")
-        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
         let before = database.lastEvent
-        try await database.table("todoitem").update(["id": "a", "text": "oat milk"])
+        try await database.rows(of: "todoitem").update(["id": "a", "text": "oat milk"])
 
         let then = try await database.history(at: before)  // the store as of that event
 
@@ -79,7 +79,7 @@ enum StoreSnippets {
 
         try await database.undo()  // reverts the newest transaction that was not sent
 
-        expect(try await database.table("todoitem").get(id: "a")?.columns["text"] == "milk")
+        expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
     }
 
     static func conflicts(_ database: SyncDatabase) async throws {
@@ -111,9 +111,9 @@ enum StoreSnippets {
 
     static func errors(_ database: SyncDatabase) async throws {
         do {
-            try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+            try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
         } catch let error where error.code == .rowExists {
-            try await database.table("todoitem").update(["id": "a", "text": "milk"])
+            try await database.rows(of: "todoitem").update(["id": "a", "text": "milk"])
         } catch {
             print(error)  // the code, a sentence, and what to do next
         }

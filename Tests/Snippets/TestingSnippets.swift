@@ -14,7 +14,7 @@ enum TestingSnippets {
         _ = try await database.pull("todoitem")
 
         server.upsert([["id": "a", "text": "oat milk", "complete": false]], in: "todoitem")
-        try await todos.update(TodoItem(id: "a", text: "goat milk"))
+        try await todos.update(id: "a") { $0.text = "goat milk" }
         _ = try await database.push()
 
         let conflict = try await todos.conflicts().first
@@ -29,7 +29,7 @@ enum TestingSnippets {
         var configuration = SyncConfiguration()
         configuration.connect(to: network)
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
 
         network.script([.dropAnswer])  // the server applies it, and the answer is lost
         let first = try await database.push()
@@ -43,11 +43,11 @@ enum TestingSnippets {
     static func powerCut() async throws {
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk)
-        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
 
         let afterwards = disk.crash { _ in false }  // nothing that was not synced survives
         let reopened = try await SyncDatabase.open(afterwards)
-        expect(try await reopened.table("todoitem").get(id: "a") != nil)
+        expect(try await reopened.rows(of: "todoitem").get(id: "a") != nil)
     }
 
     static func clock() async throws {
@@ -55,7 +55,7 @@ enum TestingSnippets {
         var configuration = SyncConfiguration()
         configuration.environment = clock
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        let row = try await database.table("todoitem").insert(["text": "milk"])
+        let row = try await database.rows(of: "todoitem").insert(["text": "milk"])
 
         expect(row.id == "id-2")  // the store's own identity was the first
         clock.advance(by: .seconds(86_400))

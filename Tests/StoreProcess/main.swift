@@ -15,7 +15,9 @@ func say(_ line: String) {
 }
 
 func number(_ name: String, in database: SyncDatabase) async throws -> Int64 {
-    guard case .integer(let number)? = try await database.table("rows").get(id: name)?.columns["n"] else { return 0 }
+    guard case .integer(let number)? = try await database.rows(of: "rows").get(id: name)?.columns["n"] else {
+        return 0
+    }
     return number
 }
 
@@ -25,7 +27,7 @@ func count(_ name: String, in database: SyncDatabase, _ between: (Int64) async t
     say("open")
     while true {
         say("try \(name) \(next)")
-        try await database.table("rows").update(["id": .string(name), "n": .integer(next)])
+        try await database.rows(of: "rows").update(["id": .string(name), "n": .integer(next)])
         say("stored \(name) \(next)")
         guard try await number(name, in: database) == next else { return say("wrong: \(name) does not see \(next)") }
         try await between(next)
@@ -65,7 +67,7 @@ func widget(_ directory: String, _ name: String) async throws {
 
 func check(_ directory: String) async throws {
     let database = try await SyncDatabase.open(at: directory)
-    for row in try await database.table("rows").query(RowQuery(table: "rows")).rows {
+    for row in try await database.rows(of: "rows").query(RowQuery(table: "rows")).rows {
         if case .integer(let number)? = row.columns["n"] { say("found \(row.id) \(number)") }
     }
     try await database.close()

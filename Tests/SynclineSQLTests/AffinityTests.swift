@@ -14,10 +14,10 @@ import Testing
             ("1", "5"), ("01", 5), ("1.0", " 5 "), ("2", "+5"), ("30", "5e0"), ("abc", "5x"), ("r1", .double(5)),
         ]
         for (id, value) in values {
-            try await database.table("item").insert(["id": .string(id), "k": value, "n": value])
+            try await database.rows(of: "item").insert(["id": .string(id), "k": value, "n": value])
         }
-        try await database.table("list").insert(["id": "l", "text": "1"])
-        try await database.table("list").insert(["id": "m", "text": "5"])
+        try await database.rows(of: "list").insert(["id": "l", "text": "1"])
+        try await database.rows(of: "list").insert(["id": "m", "text": "5"])
         return database
     }
 
@@ -64,10 +64,12 @@ import Testing
     @Test func `an index that is made for a join finds strings by their numbers`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage())
         for number in 0..<200 {
-            try await database.table("item").insert(["id": .string("i\(number)"), "n": .string("\(number % 20)")])
+            try await database.rows(of: "item").insert([
+                "id": .string("i\(number)"), "n": .string("\(number % 20)"),
+            ])
         }
         for number in 0..<20 {
-            try await database.table("list").insert(["id": .string("l\(number)"), "text": .string("\(number)")])
+            try await database.rows(of: "list").insert(["id": .string("l\(number)"), "text": .string("\(number)")])
         }
         let join = "from list cross join item on item.n = cast(list.text as integer)"
         let plan = try await database.sql("explain query plan select count(*) \(join)").map(\.description)

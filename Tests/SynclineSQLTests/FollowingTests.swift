@@ -28,12 +28,12 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(at: directory.path + "/store")
-        for number in 0..<20 { try await database.table("item").insert(["id": .string("r\(number)"), "n": 1]) }
+        for number in 0..<20 { try await database.rows(of: "item").insert(["id": .string("r\(number)"), "n": 1]) }
         let mirror = SQLMirror(database, at: path)
         try await mirror.update()
         // A change of our own shows whether the table was written again.
         try PlainSQLite(path).run("update item set n = 7 where id = 'r3'")
-        try await database.table("item").update(["id": "r5", "n": 2])
+        try await database.rows(of: "item").update(["id": "r5", "n": 2])
         try await mirror.update()
         #expect(try PlainSQLite(path).run("select n from item where id in ('r3', 'r5') order by id") == [[7], [2]])
         // Another history: the record at that number is another one.
@@ -42,7 +42,7 @@ import Testing
         try await FollowingFiles.checkMirror(path, database, "another record")
         // Another store.
         let other = try await SyncDatabase.open(MemoryStorage())
-        try await other.table("list").insert(["id": "l"])
+        try await other.rows(of: "list").insert(["id": "l"])
         try await SQLMirror(other, at: path).update()
         try await FollowingFiles.checkMirror(path, other, "another store")
         #expect(try PlainSQLite(path).run("select count(*) from sqlite_schema where name = 'item'") == [[0]])
@@ -55,7 +55,7 @@ import Testing
         var configuration = SyncConfiguration()
         configuration.log.segmentSize = .kibibytes(64)
         let database = try await SyncDatabase.open(at: directory.path + "/store", configuration)
-        try await database.table("item").insert(["id": "a", "n": 1])
+        try await database.rows(of: "item").insert(["id": "a", "n": 1])
         let mirror = SQLMirror(database, at: path)
         try await mirror.update()
         for number in 0..<200 {
@@ -77,7 +77,7 @@ import Testing
     @Test func `a file of another program is never touched, a damaged mirror is rebuilt`() async throws {
         let directory = try TemporaryDirectory()
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("item").insert(["id": "a", "n": 1])
+        try await database.rows(of: "item").insert(["id": "a", "n": 1])
         let theirs = directory.path + "/theirs.sqlite"
         try PlainSQLite(theirs).run("create table item (id)")
         let text = directory.path + "/text.txt"
@@ -102,13 +102,13 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("item").insert(["id": "a"])
+        try await database.rows(of: "item").insert(["id": "a"])
         let (events, continuation) = AsyncStream.makeStream(of: EventNumber.self)
         let mirror = SQLMirror(database, at: path)
         let task = Task { try await mirror.follow { continuation.yield($0) } }
         var seen = events.makeAsyncIterator()
         #expect(await seen.next() == database.lastEvent)
-        try await database.table("item").insert(["id": "b"])
+        try await database.rows(of: "item").insert(["id": "b"])
         #expect(await seen.next() == database.lastEvent)
         try await FollowingFiles.checkMirror(path, database, "followed")
         try await database.close()
@@ -137,9 +137,9 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("item").insert(["id": "a", "n": 1])
+        try await database.rows(of: "item").insert(["id": "a", "n": 1])
         let older = try database.sqlSource
-        try await database.table("item").update(["id": "a", "n": 2])
+        try await database.rows(of: "item").update(["id": "a", "n": 2])
         try await SQLMirror(database, at: path).update()
         #expect(try MirrorFile(path).update(to: older) == database.lastEvent.rawValue)
         try await FollowingFiles.checkMirror(path, database, "after the older state")
@@ -150,9 +150,9 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("item").insert(["id": "a", "n": 1])
+        try await database.rows(of: "item").insert(["id": "a", "n": 1])
         let before = try await SQLMirror(database, at: path).update().rawValue
-        try await database.table("item").update(["id": "a", "n": 2])
+        try await database.rows(of: "item").update(["id": "a", "n": 2])
         #expect(throws: SyncError.self) {
             try FollowingFile(path: path, content: FailingContent(), isPrivate: false).update(
                 to: database.sqlSource
@@ -184,8 +184,8 @@ import Testing
         let mirror = SQLMirror(database, at: path)
         try await mirror.update()
         try await FollowingFiles.checkMirror(path, database, "first")
-        try await database.table("t3").update(["id": "a", "n": -1, "more": 1])
-        try await database.table("one more").insert(["id": "a"])
+        try await database.rows(of: "t3").update(["id": "a", "n": -1, "more": 1])
+        try await database.rows(of: "one more").insert(["id": "a"])
         try await mirror.update()
         try await FollowingFiles.checkMirror(path, database, "second")
     }

@@ -35,7 +35,7 @@ import Testing
     @Test func `it answers from an index that is at the event, and changes no file`() async throws {
         try await withStore { path in
             let database = try await SyncDatabase.open(at: path)
-            try await database.table("item").insert(["id": "a", "text": "oat milk"])
+            try await database.rows(of: "item").insert(["id": "a", "text": "oat milk"])
             #expect(try reader(of: database) == nil)
             let indexes = [FullTextIndex("item", columns: ["text"])]
             try await FullText(database, indexes).update()
@@ -47,7 +47,7 @@ import Testing
             #expect(try files(path) == before)
             // While an app has the file open, what it has written lately is in a log beside the file.
             let text = FullText(database, indexes)
-            try await database.table("item").insert(["id": "b", "text": "soy milk"])
+            try await database.rows(of: "item").insert(["id": "b", "text": "soy milk"])
             #expect(try reader(of: database) == nil)
             #expect(try await text.update() == database.lastEvent)
             #expect(try files(path).keys.contains("text.sqlite-wal"))
@@ -62,7 +62,7 @@ import Testing
     @Test func `a damaged file and the file of another store are not used`() async throws {
         try await withStore { path in
             let database = try await SyncDatabase.open(at: path)
-            try await database.table("item").insert(["id": "a", "text": "oat milk"])
+            try await database.rows(of: "item").insert(["id": "a", "text": "oat milk"])
             try await FullText(database, [FullTextIndex("item", columns: ["text"])]).update()
             let file = URL(fileURLWithPath: path + "/derived/text.sqlite")
             let whole = try Data(contentsOf: file)
@@ -72,7 +72,7 @@ import Testing
             #expect(try reader(of: database) != nil)
             try await withStore { other in
                 let stranger = try await SyncDatabase.open(at: other)
-                try await stranger.table("item").insert(["id": "b", "text": "bread"])
+                try await stranger.rows(of: "item").insert(["id": "b", "text": "bread"])
                 #expect(stranger.lastEvent == database.lastEvent)
                 try FileManager.default.createDirectory(atPath: other + "/derived", withIntermediateDirectories: true)
                 try whole.write(to: URL(fileURLWithPath: other + "/derived/text.sqlite"))

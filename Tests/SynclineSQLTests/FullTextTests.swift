@@ -16,7 +16,7 @@ import Testing
             ["id": "b", "text": "Crème brûlée and milk, milk, milk"],
             ["id": "c", "text": "running shoes"], ["id": "d", "n": 1],
         ]
-        for item in items { try await database.table("item").insert(item) }
+        for item in items { try await database.rows(of: "item").insert(item) }
         let index = FullTextIndex("item", columns: ["text", "tags"], tokenizer: tokenizer, prefixes: [2, 3])
         return (database, FullText(database, [index]))
     }
@@ -84,9 +84,9 @@ import Testing
         #expect(try await ids(text, TextQuery("butter")).isEmpty)
         var results = text.observe("item", TextQuery("butter")).makeAsyncIterator()
         #expect(try await results.next()?.isEmpty == true)
-        try await database.table("item").update(["id": "a", "text": "butter"])
+        try await database.rows(of: "item").update(["id": "a", "text": "butter"])
         #expect(try await results.next()?.map(\.row.id) == ["a"])
-        try await database.table("item").delete(id: "a")
+        try await database.rows(of: "item").delete(id: "a")
         #expect(try await results.next()?.isEmpty == true)
         #expect(try await ids(text, TextQuery("oat")).isEmpty)
         try await database.close()
@@ -98,7 +98,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/store"
         let database = try await SyncDatabase.open(at: path)
-        try await database.table("item").insert(["id": "a", "text": "milk", "note": "bread"])
+        try await database.rows(of: "item").insert(["id": "a", "text": "milk", "note": "bread"])
         #expect(
             try await ids(FullText(database, [FullTextIndex("item", columns: ["text"])]), TextQuery("milk")) == ["a"])
         try await FollowingFiles.checkText(path + "/derived/text.sqlite", database, "new")
@@ -118,7 +118,7 @@ import Testing
             try await store.live(steps: 1 + store.chance.below(8))
             for word in ["milk", "bread", "r3"] {
                 let found = Set(try await ids(text, TextQuery(word, lastIsPrefix: false)))
-                let rows = try await store.database.table("item").query(RowQuery(table: "item")).rows
+                let rows = try await store.database.rows(of: "item").query(RowQuery(table: "item")).rows
                 let wanted = rows.filter { $0.columns["text"].map { "\($0)" == word } ?? false }.map(\.id)
                 #expect(found == Set(wanted), "seed \(seed), round \(round), \(word)")
             }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct HostileSQLTests {
     private func store() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
         return database
     }
 
@@ -158,7 +158,7 @@ import Testing
 
     @Test func `a statement reads at most eight other moments`() async throws {
         let database = try await store()
-        for number in 0..<9 { try await database.table("todoitem").insert(["id": .string("\(number)")]) }
+        for number in 0..<9 { try await database.rows(of: "todoitem").insert(["id": .string("\(number)")]) }
         let last = database.lastEvent.rawValue
         func count(_ moments: Int) -> String {
             let all = (1...UInt64(moments)).map { "select count(*) as c from \"todoitem@\(last - $0)\"" }

@@ -127,7 +127,7 @@ import Testing
         for (name, values) in kinds {
             try await database.declareIndex(table: "item", columns: [name, "n"])
             for number in 0..<30 {
-                try await database.table("item").insert([
+                try await database.rows(of: "item").insert([
                     "id": .string("\(name) \(number)"), name: values[number % 3],
                     "n": .integer(Int64((number * 7) % 30)),
                 ])
@@ -144,7 +144,9 @@ import Testing
         let index = IndexChange(table: "item", columns: ["n", "n"], isOn: true)
         try await database.perform { engine throws(SyncError) in _ = try engine.record(.indexed(index)) }
         for number in 0..<9 {
-            try await database.table("item").insert(["id": .string("r\(number)"), "n": .integer(Int64(number % 3))])
+            try await database.rows(of: "item").insert([
+                "id": .string("r\(number)"), "n": .integer(Int64(number % 3)),
+            ])
         }
         for text in ["select n, id from item where n = 2", "select id from item where n > 0 order by n, id"] {
             try await compare(text, database, ["id", "n"])

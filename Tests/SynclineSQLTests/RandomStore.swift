@@ -53,14 +53,14 @@ struct RandomStore {
             try await database.declareIndex(
                 table: table, columns: columns, including: included().filter { !columns.contains($0) })
         case 1: try await database.dropIndex(table: table, column: chance.pick(RandomStore.columns))
-        case 2: try await tolerantly { [id = id()] in try await database.table(table).delete(id: id) }
+        case 2: try await tolerantly { [id = id()] in try await database.rows(of: table).delete(id: id) }
         case 3: if chance.once(in: 4) { try await database.purge(table: table, force: true) }
         case 4, 5: try await pull(table)
         case 6: try await send(table)
         case 7: try await tolerantly { _ = try await database.undo() }
         default:
             let item = Value.object([.init("id", .string(id()))] + members())
-            try await tolerantly { _ = try await database.table(table).update(item) }
+            try await tolerantly { _ = try await database.rows(of: table).update(item) }
         }
     }
 

@@ -15,7 +15,7 @@ import Testing
     private func store() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage())
         for name in ReservedNameTests.names {
-            try await database.table(name).insert(["id": "a", "name": .string(name)])
+            try await database.rows(of: name).insert(["id": "a", "name": .string(name)])
         }
         return database
     }
@@ -23,7 +23,7 @@ import Testing
     @Test func `a table whose name SQLite keeps for itself has another name in a statement`() async throws {
         let database = try await store()
         let event = database.lastEvent
-        try await database.table("sqlite_x").update(["id": "a", "n": 1])
+        try await database.rows(of: "sqlite_x").update(["id": "a", "n": 1])
         let tables = try await database.sql("select in_store, name from syncline_tables order by in_store")
         #expect(tables.map(\.values) == zip(Self.names, Self.namesInSQL).map { [.string($0), .string($1)] })
         for (name, nameInSQL) in zip(Self.names, Self.namesInSQL) {
@@ -41,7 +41,7 @@ import Testing
         try await database.declareIndex(table: "sqlite_x", column: "name")
         let path = directory.path + "/mirror.sqlite"
         for name in ["one", "two"] {
-            try await database.table("sqlite_x").update(["id": "a", "name": .string(name)])
+            try await database.rows(of: "sqlite_x").update(["id": "a", "name": .string(name)])
             try await SQLMirror(database, at: path).update()
             let file = try PlainSQLite(path)
             #expect(try file.run("select name from _sqlite_x_") == [[.string(name)]])

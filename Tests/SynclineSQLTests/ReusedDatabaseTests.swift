@@ -11,7 +11,7 @@ import Testing
 @Suite struct ReusedDatabaseTests {
     private func store() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("todoitem").insert(["id": "a", "text": "milk"])
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
         return database
     }
 
@@ -25,8 +25,8 @@ import Testing
         let database = try await store()
         #expect(try await database.sql("select * from todoitem").map { $0.values.count } == [2])
         let first = try used(database)
-        try await database.table("todoitem").insert(["id": "b", "text": "bread", "due": 3])
-        try await database.table("List").insert(["id": "l"])
+        try await database.rows(of: "todoitem").insert(["id": "b", "text": "bread", "due": 3])
+        try await database.rows(of: "List").insert(["id": "l"])
         let sums = try await database.sql("select sum(due), count(*) from todoitem")
         #expect(sums.map(\.values) == [[.integer(3), .integer(2)]])
         #expect(try await database.sql("select id from list", as: String.self) == ["l"])
@@ -36,7 +36,7 @@ import Testing
     @Test func `the tables of a moment are known to the statement that names them only`() async throws {
         let database = try await store()
         let event = database.lastEvent.rawValue
-        try await database.table("todoitem").delete(id: "a")
+        try await database.rows(of: "todoitem").delete(id: "a")
         let past = "select text from \"todoitem@\(event)\""
         #expect(try await database.sql(past, as: String.self) == ["milk"])
         #expect(try await database.sql("select id from todoitem", as: String.self) == [])
@@ -75,7 +75,7 @@ import Testing
             let row = try running.next()
             #expect(row != nil && snapshot != nil)
         }
-        try await database.table("todoitem").insert(["id": "b", "text": "bread"])
+        try await database.rows(of: "todoitem").insert(["id": "b", "text": "bread"])
         #expect(snapshot == nil)
     }
 
@@ -111,9 +111,9 @@ import Testing
     @Test func `a table whose name changes its case is another table`() async throws {
         let storage = MemoryStorage()
         let database = try await SyncDatabase.open(storage)
-        try await database.table("List").insert(["id": "a"])
+        try await database.rows(of: "List").insert(["id": "a"])
         #expect(try await database.sql("select name from syncline_tables", as: String.self) == ["List"])
-        try await database.table("LIST").insert(["id": "b"])
+        try await database.rows(of: "LIST").insert(["id": "b"])
         #expect(try await database.sql("select id from list_", as: String.self).count == 1)
         #expect(try await database.sql("select id from list", as: String.self).count == 1)
     }

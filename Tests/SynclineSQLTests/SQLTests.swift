@@ -10,9 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct SQLTests {
     private func shop() async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("list").insert(["id": "l1", "name": "shop"])
-        try await database.table("item").insert(["id": "a", "list": "l1", "n": 2, "text": "milk"])
-        try await database.table("item").insert(["id": "b", "list": "l1", "n": 3, "done": true])
+        try await database.rows(of: "list").insert(["id": "l1", "name": "shop"])
+        try await database.rows(of: "item").insert(["id": "a", "list": "l1", "n": 2, "text": "milk"])
+        try await database.rows(of: "item").insert(["id": "b", "list": "l1", "n": 3, "done": true])
         return database
     }
 
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a range of ids includes its ends`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage())
-        for id in ["a", "b", "c", "d", "e"] { try await database.table("item").insert(["id": .string(id)]) }
+        for id in ["a", "b", "c", "d", "e"] { try await database.rows(of: "item").insert(["id": .string(id)]) }
         for (range, ids) in [
             ("id between 'b' and 'd'", ["b", "c", "d"]), ("id >= 'b' and id < 'd'", ["b", "c"]),
             ("id > 'b' and id <= 'd'", ["c", "d"]), ("id <= 'c'", ["a", "b", "c"]), ("id > 'c'", ["d", "e"]),
@@ -46,7 +46,7 @@ import Testing
         let database = try await SyncDatabase.open(MemoryStorage())
         try await database.declareIndex(table: "item", column: "k")
         for (place, k) in ["a", true, 2, .null, 0.5].enumerated() as EnumeratedSequence<[Value]> {
-            try await database.table("item").insert(["id": .string("\(place)"), "k": k])
+            try await database.rows(of: "item").insert(["id": .string("\(place)"), "k": k])
         }
         let first = try await database.sql("select k from item order by k limit 4").map { $0[0] }
         #expect(first == [.null, 0.5, 1, 2])
@@ -86,7 +86,7 @@ import Testing
         let database = try await SyncDatabase.open(MemoryStorage())
         let moment = Timestamp("2026-05-19T21:30:00+02:00")
         try await database.declareColumns(table: "item", ["due": .date, "data": .bytes])
-        try await database.table("item").insert([
+        try await database.rows(of: "item").insert([
             "id": "a", "done": true, "due": moment.map { .date($0) } ?? .null, "tags": ["x", "y"],
             "size": ["width": 3], "data": .bytes([1, 2]),
         ])
@@ -106,9 +106,9 @@ import Testing
     @Test func `past states are queried, and compared with the present`() async throws {
         let database = try await shop()
         let before = database.lastEvent
-        try await database.table("item").update(["id": "a", "text": "oat milk"])
-        try await database.table("item").insert(["id": "c"])
-        try await database.table("item").delete(id: "b")
+        try await database.rows(of: "item").update(["id": "a", "text": "oat milk"])
+        try await database.rows(of: "item").insert(["id": "c"])
+        try await database.rows(of: "item").delete(id: "b")
         #expect(
             try await database.history(at: before).sql("select text from item").map(\.values) == [["milk"], [.null]])
         let changed = try await database.sql(
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `the store itself is in tables`() async throws {
         let database = try await shop()
-        try await database.table("item").delete(id: "b")
+        try await database.rows(of: "item").delete(id: "b")
         #expect(
             try await database.sql("select \"table\", id, operation, state from syncline_outbox").map(\.values)
                 == [["list", "l1", "insert", "pending"], ["item", "a", "insert", "pending"]])
@@ -158,7 +158,7 @@ import Testing
         let last = database.lastEvent
         let listed = "select id from syncline_events where event in (\(last), \(last - 2), 'x', null) order by id"
         #expect(try await database.sql(listed, as: String.self) == ["a", "x", "y", "z"])
-        try await database.table("list").update(["id": "l1", "n": .integer(Int64(last.rawValue))])
+        try await database.rows(of: "list").update(["id": "l1", "n": .integer(Int64(last.rawValue))])
         let joined = "select list.id from list left join syncline_events e on e.event = list.n"
         #expect(try await database.sql(joined, as: String.self) == ["l1", "l1", "l1"])
         #expect(
@@ -170,9 +170,9 @@ import Testing
 
     @Test func `names that differ only in case are told apart`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table("Item").insert(["id": "a", "Text": 1, "text": 2])
-        try await database.table("item").insert(["id": "b"])
-        try await database.table("syncline_events").insert(["id": "c"])
+        try await database.rows(of: "Item").insert(["id": "a", "Text": 1, "text": 2])
+        try await database.rows(of: "item").insert(["id": "b"])
+        try await database.rows(of: "syncline_events").insert(["id": "c"])
         #expect(
             try await database.sql("select name, in_store from syncline_tables").map(\.values)
                 == [["Item", "Item"], ["item_", "item"], ["syncline_events_", "syncline_events"]])
@@ -187,14 +187,14 @@ import Testing
 
     @Test func `a table whose name looks like one of another moment is a table`() async throws {
         let database = try await shop()
-        try await database.table("item@3").insert(["id": "z"])
+        try await database.rows(of: "item@3").insert(["id": "z"])
         #expect(try await database.sql("select id from \"item@3\"").map(\.values) == [["z"]])
     }
 
     @Test func `a statement sees one moment while the store changes`() async throws {
         let database = try await shop()
         let present = try database.present
-        try await database.table("item").insert(["id": "c"])
+        try await database.rows(of: "item").insert(["id": "c"])
         #expect(try await present.sql("select count(*) from item", as: Int.self) == [2])
         #expect(try await database.sql("select count(*) from item", as: Int.self) == [3])
     }
@@ -204,9 +204,9 @@ import Testing
         var results = database.observeSQL("select count(*) from item", as: Int.self).makeAsyncIterator()
         #expect(try await results.next() == [2])
         // Neither commit changes the result.
-        try await database.table("list").insert(["id": "l2"])
-        try await database.table("item").update(["id": "a", "n": 9])
-        try await database.table("item").insert(["id": "c"])
+        try await database.rows(of: "list").insert(["id": "l2"])
+        try await database.rows(of: "item").update(["id": "a", "n": 9])
+        try await database.rows(of: "item").insert(["id": "c"])
         #expect(try await results.next() == [3])
         try await database.close()
         #expect(try await results.next() == nil)
@@ -227,9 +227,9 @@ import Testing
         var ran = runs.makeAsyncIterator()
         _ = await ran.next()
         // The statement runs again, and its result is the same.
-        try await database.table("item").update(["id": "a", "n": 9])
+        try await database.rows(of: "item").update(["id": "a", "n": 9])
         _ = await ran.next()
-        try await database.table("item").insert(["id": "c"])
+        try await database.rows(of: "item").insert(["id": "c"])
         _ = await ran.next()
         try await database.close()
         #expect(try await task.value == [[2], [3]])
@@ -239,7 +239,7 @@ import Testing
         let database = try await shop()
         var results = database.observeSQL("select count(*) from later", as: Int.self).makeAsyncIterator()
         await #expect(throws: SyncError.self) { _ = try await results.next() }
-        try await database.table("later").insert(["id": "a"])
+        try await database.rows(of: "later").insert(["id": "a"])
         #expect(try await results.next() == [1])
         try await database.close()
     }

@@ -85,7 +85,7 @@ import Testing
         try await mirror.update()
         #expect(try filesWithSecret().contains { $0.contains("mirror") })
         _ = try reader.run("commit")
-        try await database.table("other").insert(["id": "new"])
+        try await database.rows(of: "other").insert(["id": "new"])
         try await update()
         #expect(try filesWithSecret() == [])
     }

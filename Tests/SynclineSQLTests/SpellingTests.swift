@@ -19,12 +19,12 @@ import Testing
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
         let name = SpellingTests.accented
-        try await database.table("item").insert(["id": "a", name: 1])
+        try await database.rows(of: "item").insert(["id": "a", name: 1])
         let rows = try await database.sql("select * from item where \"x\"\"\u{301} text, y\" = 1")
         #expect(rows.map(\.columns) == [["id", name]] && rows.map(\.values) == [["a", 1]])
         try await database.declareIndex(table: "item", column: name)
         for n in 2...3 as ClosedRange<Int64> {
-            try await database.table("item").update(["id": "a", name: .integer(n)])
+            try await database.rows(of: "item").update(["id": "a", name: .integer(n)])
             try await SQLMirror(database, at: path).update()
             #expect(try PlainSQLite(path).run("select * from item") == [["a", .integer(n)]])
         }
@@ -35,10 +35,10 @@ import Testing
         let path = directory.path + "/mirror.sqlite"
         let database = try await SyncDatabase.open(MemoryStorage())
         let name = "\u{301}x"
-        try await database.table(name).insert(["id": "b", "n": 1])
+        try await database.rows(of: name).insert(["id": "b", "n": 1])
         try await database.declareIndex(table: name, column: "n")
         for n in 2...3 as ClosedRange<Int64> {
-            try await database.table(name).update(["id": "b", "n": .integer(n)])
+            try await database.rows(of: name).update(["id": "b", "n": .integer(n)])
             try await SQLMirror(database, at: path).update()
             #expect(try PlainSQLite(path).run("select n from \"\(name)\"") == [[.integer(n)]])
         }
@@ -53,8 +53,8 @@ import Testing
         for round in 1...2 as ClosedRange<Int64> {
             for (place, id) in [one, two].enumerated() {
                 let n = Value.integer(round * 10 + Int64(place))
-                try await database.table("item").update(["id": .string(id), "n": n])
-                try await database.table(id).update(["id": "a", id: n])
+                try await database.rows(of: "item").update(["id": .string(id), "n": n])
+                try await database.rows(of: id).update(["id": "a", id: n])
             }
             try await mirror.update()
             let file = try PlainSQLite(path)
@@ -74,8 +74,8 @@ import Testing
     @Test func `a statement keeps tables apart that differ only in their spelling`() async throws {
         let (one, two) = (SpellingTests.composed, SpellingTests.decomposed)
         let database = try await SyncDatabase.open(MemoryStorage())
-        try await database.table(one).insert(["id": "a", "n": 1])
-        try await database.table(two).insert(["id": "b", "other": 2])
+        try await database.rows(of: one).insert(["id": "a", "n": 1])
+        try await database.rows(of: two).insert(["id": "b", "other": 2])
         let tables = try await database.sql("select name, columns from syncline_tables order by columns")
         #expect(tables.map { $0[1] } == [#"["n"]"#, #"["other"]"#])
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(sums.map(\.values) == [[0, .null]])
         var results = database.observeSQL("select sum(amount) from entry").makeAsyncIterator()
         #expect(try await results.next()?.map(\.values) == [[.null]])
-        try await database.table("entry").insert(["id": "a", "amount": 0.1])
+        try await database.rows(of: "entry").insert(["id": "a", "amount": 0.1])
         #expect(try await results.next()?.map(\.values) == [[0.1]])
     }
 
@@ -35,9 +35,11 @@ import Testing
         for isIndexed in [false, true] {
             let database = try await database()
             if isIndexed { try await database.declareIndex(table: "entry", column: "owner") }
-            try await database.table("entry").insert(["id": "a", "owner": .string(id)])
-            try await database.table("entry").insert(["id": "b", "owner": .string(id.lowercased())])
-            try await database.table("entry").insert(["id": "c", "owner": "0f000000-0000-4000-8000-00000000000b"])
+            try await database.rows(of: "entry").insert(["id": "a", "owner": .string(id)])
+            try await database.rows(of: "entry").insert(["id": "b", "owner": .string(id.lowercased())])
+            try await database.rows(of: "entry").insert([
+                "id": "c", "owner": "0f000000-0000-4000-8000-00000000000b",
+            ])
             let groups = try await database.sql("select owner, count(*) from entry group by owner order by owner")
             #expect(groups.map { $0.values[1] } == [1, 2])
             for text in [id, id.lowercased(), id.capitalized] {
@@ -63,7 +65,7 @@ import Testing
             sums[group, default: 0] += amount
             all += amount
             let value = try #require(Value(number: text))
-            try await database.table("entry").insert([
+            try await database.rows(of: "entry").insert([
                 "id": .string("\(number)"), "amount": value, "n": .integer(group),
             ])
         }
@@ -85,7 +87,7 @@ import Testing
         let database = try await database()
         for (id, amount) in [("a", "8310827623934524.85"), ("b", "0.026666666666666666666666666667")] {
             let value = try #require(Value(number: amount))
-            try await database.table("entry").insert(["id": .string(id), "amount": value])
+            try await database.rows(of: "entry").insert(["id": .string(id), "amount": value])
         }
         let sums = try await database.sql("select sum(amount), decimal_sum(amount) from entry")
         let exact = Value.string("8310827623934524.876666666666666666666666666667")
@@ -100,18 +102,18 @@ import Testing
             for number in 0..<50 {
                 let hour = String(format: "%02d", chance.below(20))
                 let zone = chance.pick(["Z", "+02:00", "-01:30"])
-                try await database.table("entry").insert([
+                try await database.rows(of: "entry").insert([
                     "id": .string(String(format: "%02d", number)), "at": .string("2026-03-01T\(hour):30:00\(zone)"),
                     "n": .integer(Int64(chance.below(3))),
                 ])
             }
             let rows = try await database.sql("select id from entry order by at, n, id")
             let query = RowQuery(table: "entry", order: [.init("at"), .init("n")])
-            let expected = try await database.table("entry").query(query).rows.map(\.id)
+            let expected = try await database.rows(of: "entry").query(query).rows.map(\.id)
             #expect(rows.map { $0.values[0] } == expected.map { .string($0) }, "seed \(seed)")
             let from = "2026-03-01T10:00:00.000Z"
             let later = try await database.sql("select count(*) from entry where at >= ?", [.string(from)])
-            let count = try await database.table("entry").count(
+            let count = try await database.rows(of: "entry").count(
                 .compare(.greaterOrEqual, .column("at"), .literal(.string(from))))
             #expect(later.map(\.values) == [[.integer(Int64(count))]])
         }

@@ -139,7 +139,7 @@ private struct Device {
         let byDate = Self.sorted(all, by: \.at, descending: isDescending)
         try #require(try await table.order(by: \.at, way).get().map(\.id) == byDate)
         let top = chance.below(8)
-        try #require(try await table.order(by: \.at, way).top(top).get().map(\.id) == Array(byDate.prefix(top)))
+        try #require(try await table.order(by: \.at, way).limit(top).get().map(\.id) == Array(byDate.prefix(top)))
         let byAmount = Self.sorted(all, by: \.amount, descending: isDescending)
         try #require(try await table.order(by: \.amount, way).get().map(\.id) == byAmount)
         let byOwner = Self.sorted(all, by: { $0.owner?.uuidString }, descending: isDescending)

@@ -34,6 +34,15 @@ private struct Note: SyncModel {
     }
 }
 
+private struct Stamped: VersionedModel {
+    static let table = "note"
+
+    var id: String
+    var text: String
+    var number: Int
+    var version: String?
+}
+
 @MainActor private struct Step {
     let name: String
     let run: @MainActor (SyncDatabase) async throws -> Void
@@ -60,7 +69,7 @@ private struct Note: SyncModel {
         try await database.transaction { transaction in
             for number in 0..<500 {
                 let text = String(repeating: "x", count: 100)
-                try transaction.insert(Note(id: "n\(number)", text: text, number: number), into: notes)
+                try transaction.insert(Note(id: "n\(number)", text: text, number: number), in: notes)
             }
         }
         _ = try await database.push()
@@ -101,7 +110,7 @@ private struct Note: SyncModel {
             Step("backend()") { _ = try await $0.backend() },
             Step("blame(_:id:)") { _ = try await $0.blame("note", id: "n7") },
             Step("checkpoint()") { database in
-                try await database.table("note").delete(id: "n8")
+                try await database.rows(of: "note").delete(id: "n8")
                 try await database.checkpoint()
             },
             Step("close()") { try await $0.close() },
@@ -133,7 +142,7 @@ private struct Note: SyncModel {
                 let disk = WatchedStorage(inner: MemoryStorage(), watch: watch)
                 try await SyncDatabase.open(disk).close()
                 let follower = try await SyncDatabase.follow(disk)
-                try await follower.table("note").insert(["id": "n20"])
+                try await follower.rows(of: "note").insert(["id": "n20"])
                 try await follower.refresh()
                 try await follower.close()
             },
@@ -235,12 +244,22 @@ private struct Note: SyncModel {
                 let chosen = Note(id: "n1", text: "both", number: 1)
                 for conflict in try await notes.conflicts() { try await notes.resolve(conflict, with: chosen) }
             },
-            Step("SyncTable.update(_:)") { try await $0.table(Note.self).update(Note(id: "n3", text: "y", number: 3)) },
+            Step("SyncTable.delete(ids:)") { try await $0.table(Note.self).delete(ids: ["n5", "n6"]) },
+            Step("SyncTable.overwrite(_:)") {
+                try await $0.table(Note.self).overwrite(Note(id: "n3", text: "y", number: 3))
+            },
+            Step("SyncTable.update(_:)") { database in
+                let notes = try database.table(Stamped.self)
+                try await notes.update(try #require(try await notes.get(id: "n7")))
+            },
+            Step("SyncTable.save(_:)") { try await $0.table(Stamped.self).save(Stamped(id: "s", text: "", number: 0)) },
             Step("SyncTable.update(_:from:)") { database in
                 let note = Note(id: "n3", text: "y", number: 3)
                 try await database.table(Note.self).update(note, from: Note(id: "n3", text: "z", number: 3))
             },
             Step("SyncTable.update(id:_:)") { try await $0.table(Note.self).update(id: "n4") { $0.text = "y" } },
+            Step("SyncQuery.update(_:)") { try await $0.table(Note.self).query.limit(3).update { $0.text = "z" } },
+            Step("SyncQuery.delete()") { try await $0.table(Note.self).where { $0.number == 8 }.delete() },
             Step("SyncQuery.count()") { database in
                 let found = try await database.table(Note.self).where { $0.number > 400 }.count()
                 #expect(found == 99)
@@ -304,24 +323,26 @@ private struct Note: SyncModel {
                 let next = try await list.page(after: list.page())
                 #expect(next?.elements.count == 100)
             },
-            Step("RowTable.compute(_:)") { _ = try await $0.table("note").compute(RowAggregate(table: "note")) },
-            Step("RowTable.count(_:)") { _ = try await $0.table("note").count() },
-            Step("RowTable.delete(id:)") { try await $0.table("note").delete(id: "n5") },
-            Step("RowTable.explain(_:)") { _ = try await $0.table("note").explain(RowQuery(table: "note", top: 3)) },
-            Step("RowTable.explainCount(_:)") { _ = try await $0.table("note").explainCount() },
-            Step("RowTable.get(id:)") { _ = try await $0.table("note").get(id: "n7") },
-            Step("RowTable.insert(_:)") { try await $0.table("note").insert(.item("new", [:])) },
-            Step("RowTable.insert(id:columns:durability:)") { database in
-                try await database.table("note").insert(id: "new", columns: .empty)
+            Step("RowTable.compute(_:)") { _ = try await $0.rows(of: "note").compute(RowAggregate(table: "note")) },
+            Step("RowTable.count(_:)") { _ = try await $0.rows(of: "note").count() },
+            Step("RowTable.delete(id:)") { try await $0.rows(of: "note").delete(id: "n5") },
+            Step("RowTable.explain(_:)") {
+                _ = try await $0.rows(of: "note").explain(RowQuery(table: "note", top: 3))
             },
-            Step("RowTable.query(_:)") { _ = try await $0.table("note").query(RowQuery(table: "note", top: 3)) },
-            Step("RowTable.update(_:)") { try await $0.table("note").update(.item("n3", ["text": "y"])) },
+            Step("RowTable.explainCount(_:)") { _ = try await $0.rows(of: "note").explainCount() },
+            Step("RowTable.get(id:)") { _ = try await $0.rows(of: "note").get(id: "n7") },
+            Step("RowTable.insert(_:)") { try await $0.rows(of: "note").insert(.item("new", [:])) },
+            Step("RowTable.insert(id:columns:durability:)") { database in
+                try await database.rows(of: "note").insert(id: "new", columns: .empty)
+            },
+            Step("RowTable.query(_:)") { _ = try await $0.rows(of: "note").query(RowQuery(table: "note", top: 3)) },
+            Step("RowTable.update(_:)") { try await $0.rows(of: "note").update(.item("n3", ["text": "y"])) },
             Step("RowTable.update(_:from:)") { database in
-                let table = database.table("note")
+                let table = database.rows(of: "note")
                 guard let row = try await table.get(id: "n3") else { return }
                 try await table.update(row, from: row)
             },
-            Step("RowTable.update(id:_:)") { try await $0.table("note").update(id: "n3") { $0["text"] = "y" } },
+            Step("RowTable.update(id:_:)") { try await $0.rows(of: "note").update(id: "n3") { $0["text"] = "y" } },
         ]
     }
 
@@ -361,7 +382,7 @@ private struct Note: SyncModel {
                 for await _ in try database.table(Note.self).query.observe().outcomes { break }
             },
             Step("LiveResults.differences") { database in
-                for try await _ in database.table("note").observe(RowQuery(table: "note")).differences { break }
+                for try await _ in database.rows(of: "note").observe(RowQuery(table: "note")).differences { break }
             },
             Step("RelatedQuery.observe()") { database in
                 for try await page in try database.table(Note.self).with(all: Note.named).observe() {

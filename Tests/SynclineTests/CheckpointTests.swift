@@ -25,7 +25,7 @@ import Testing
             }
             try await database.checkpoint()
         }
-        try await database.table("t").delete(id: "0-7")
+        try await database.rows(of: "t").delete(id: "0-7")
         let rows = try await database.allRows()
         try await database.close()
         return (disk, rows)
@@ -44,7 +44,7 @@ import Testing
         #expect(projector.store.layers.runs.count > 1)
         let database = try await SyncDatabase.open(disk, .test())
         #expect(try await database.allRows() == rows)
-        #expect(try await database.table("t").get(id: "0-7") == nil)
+        #expect(try await database.rows(of: "t").get(id: "0-7") == nil)
     }
 
     @Test func `a missing checkpoint costs no data`() async throws {
@@ -79,10 +79,10 @@ import Testing
         let (disk, _) = try await store()
         let database = try await SyncDatabase.open(disk, .test())
         disk.arm(FaultPlan(call: 1, of: [.rename], fault: .error(.diskFull), persists: true))
-        try await database.table("t").insert(.item("new", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("new", ["a": .integer(1)]))
         let error = await #expect(throws: SyncError.self) { try await database.checkpoint() }
         #expect(error?.code == .diskFull)
-        try await database.table("t").insert(.item("newer", ["a": .integer(2)]))
+        try await database.rows(of: "t").insert(.item("newer", ["a": .integer(2)]))
         disk.disarm()
         try await database.checkpoint()
         try await database.checkpoint()
@@ -97,11 +97,11 @@ import Testing
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test(memory: 1))
         disk.arm(FaultPlan(call: 1, of: [.rename], fault: .error(.diskFull), persists: true))
-        for number in 0..<50 { try await database.table("t").insert(.item("\(number)", ["a": .integer(1)])) }
+        for number in 0..<50 { try await database.rows(of: "t").insert(.item("\(number)", ["a": .integer(1)])) }
         disk.disarm()
-        for number in 50..<60 { try await database.table("t").insert(.item("\(number)", ["a": .integer(1)])) }
+        for number in 50..<60 { try await database.rows(of: "t").insert(.item("\(number)", ["a": .integer(1)])) }
         try await database.checkpoint()
-        #expect(try await database.table("t").count() == 60)
+        #expect(try await database.rows(of: "t").count() == 60)
         try await database.close()
         #expect(try StateImage.check(disk, "in the background").totals.made == 60)
     }
@@ -111,11 +111,11 @@ import Testing
         var chance = Chance(seed: 9)
         let large = Value.bytes((0..<3_000_000).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
         let database = try await SyncDatabase.open(disk, .test())
-        try await database.table("t").insert(.item("large", ["a": large]))
+        try await database.rows(of: "t").insert(.item("large", ["a": large]))
         try await database.checkpoint()
         try await database.close()
         let again = try await SyncDatabase.open(disk, .test())
-        #expect(try await again.table("t").get(id: "large")?.columns["a"] == large.asStored)
+        #expect(try await again.rows(of: "t").get(id: "large")?.columns["a"] == large.asStored)
         #expect(try !StateLoader(disk).load().store.layers.runs.isEmpty)
     }
 
@@ -126,7 +126,7 @@ import Testing
         configuration.cacheSize = size
         let database = try await SyncDatabase.open(disk, configuration)
         for _ in 0..<2 { #expect(try await database.allRows() == rows) }
-        #expect(try await database.table("t").get(id: "0-8") != nil)
+        #expect(try await database.rows(of: "t").get(id: "0-8") != nil)
         let cached = try database.reader.snapshot.layers.cache.size
         #expect(size.rawValue == 0 ? cached == 0 : cached > 100_000)
         try await database.close()
@@ -154,10 +154,10 @@ import Testing
         let again = try await SyncDatabase.open(disk, .test())
         #expect(try await again.allRows() == rows)
         for id in ["1007", "1008", "1043", "1399"] {
-            #expect(try await again.table("t").get(id: id)?.columns["a"] == rows["t/\(id)"]?["a"])
+            #expect(try await again.rows(of: "t").get(id: id)?.columns["a"] == rows["t/\(id)"]?["a"])
         }
         let backward = RowQuery(table: "t", order: [.init("id", descending: true)])
-        let ids = try await again.table("t").query(backward).rows.map { $0.id }
+        let ids = try await again.rows(of: "t").query(backward).rows.map { $0.id }
         #expect(ids.map { "t/\($0)" } == rows.keys.sorted().reversed())
     }
 

@@ -26,13 +26,13 @@ import Testing
     private static func rows(
         _ database: SyncDatabase, _ filter: FilterExpression? = nil, order: [RowQuery.Key] = []
     ) async throws -> [String] {
-        try await database.table("t").query(RowQuery(table: "t", filter: filter, order: order)).rows.map(\.id)
+        try await database.rows(of: "t").query(RowQuery(table: "t", filter: filter, order: order)).rows.map(\.id)
     }
 
     @Test(arguments: [false, true])
     func `two spellings of a name are two columns of a row`(_ isWide: Bool) async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         let made = try await table.insert(Self.item("a", 1, 2, isWide: isWide))
         #expect(Self.values(made.columns) == [1, 2])
         try await table.update(Self.item("a", nil, 3))
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a string in another spelling is another value`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         try await table.insert(["id": "a", "s": .string(Self.one)])
         let before = try await table.get(id: "a")?.columns
         try await table.update(["id": "a", "s": .string(Self.two)])
@@ -68,7 +68,7 @@ import Testing
         for index in [[], [Self.one], [Self.two], [Self.two, Self.one]] {
             let database = try await SyncDatabase.open(MemoryStorage(), .test())
             for (id, first, second) in [("a", 1, 9), ("b", 2, 8), ("c", 3, 7)] as [(String, Int64, Int64)] {
-                try await database.table("t").insert(Self.item(id, .integer(first), .integer(second)))
+                try await database.rows(of: "t").insert(Self.item(id, .integer(first), .integer(second)))
             }
             if !index.isEmpty {
                 try await database.declareIndex(table: "t", columns: index, including: index.count == 2 ? ["x"] : [])
@@ -76,7 +76,7 @@ import Testing
             let filter = { (name: String) in try FilterExpression(parsing: "\(name) gt 2") }
             #expect(try await Self.rows(database, filter(Self.one)) == ["c"])
             #expect(try await Self.rows(database, filter(Self.two)).sorted() == ["a", "b", "c"])
-            #expect(try await database.table("t").count(filter(Self.one)) == 1)
+            #expect(try await database.rows(of: "t").count(filter(Self.one)) == 1)
             #expect(try await Self.rows(database, order: [.init(Self.one)]) == ["a", "b", "c"])
             #expect(try await Self.rows(database, order: [.init(Self.two)]) == ["c", "b", "a"])
             let both = try FilterExpression(parsing: "\(Self.one) gt 1 and \(Self.two) gt 7")
@@ -98,9 +98,9 @@ import Testing
                     ])
             ])
         let database = try await SyncDatabase.open(disk, configuration)
-        try await database.table("t").insert(Self.item("a", 1, "x"))
-        try await database.table("t").insert(Self.item("b", nil, "y"))
-        #expect(Self.values(try await database.table("t").get(id: "b")?.columns) == [5, "y"])
+        try await database.rows(of: "t").insert(Self.item("a", 1, "x"))
+        try await database.rows(of: "t").insert(Self.item("b", nil, "y"))
+        #expect(Self.values(try await database.rows(of: "t").get(id: "b")?.columns) == [5, "y"])
         #expect(try database.reader.types(of: "t").columns.map(\.type) == [.string, .integer])
         try await database.close()
 
@@ -108,7 +108,7 @@ import Testing
             version: 2, tables: [TableSchema("t", columns: [.column(Self.one, .integer)])],
             migrations: [Migration(to: 2, steps: [.dropColumn(table: "t", column: Self.two)])])
         let next = try await SyncDatabase.open(disk, configuration)
-        #expect(Self.values(try await next.table("t").get(id: "a")?.columns) == [1, nil])
+        #expect(Self.values(try await next.rows(of: "t").get(id: "a")?.columns) == [1, nil])
         try await next.close()
 
         configuration.schema = SyncSchema(
@@ -118,17 +118,17 @@ import Testing
                 Migration(to: 3, steps: [.renameColumn(table: "t", from: Self.one, to: Self.two)]),
             ])
         let last = try await SyncDatabase.open(disk, configuration)
-        #expect(Self.values(try await last.table("t").get(id: "a")?.columns) == [nil, 1])
+        #expect(Self.values(try await last.rows(of: "t").get(id: "a")?.columns) == [nil, 1])
     }
 
     @Test func `a column that never leaves the device has no twin on the server`() async throws {
         let schema = SyncSchema(version: 1, tables: [TableSchema("t", localColumns: [Self.two])])
         let pair = try await SyncPair(rows: [Self.item("p", 1, 2)], schema: schema)
         #expect(try await pair.database.sync(["t"]).reason == nil)
-        #expect(Self.values(try await pair.database.table("t").get(id: "p")?.columns) == [1, nil])
-        try await pair.database.table("t").insert(Self.item("a", 3, 4))
+        #expect(Self.values(try await pair.database.rows(of: "t").get(id: "p")?.columns) == [1, nil])
+        try await pair.database.rows(of: "t").insert(Self.item("a", 3, 4))
         #expect(try await pair.database.push().reason == nil)
-        #expect(Self.values(try await pair.database.table("t").get(id: "a")?.columns) == [3, 4])
+        #expect(Self.values(try await pair.database.rows(of: "t").get(id: "a")?.columns) == [3, 4])
         let stored = pair.server.rows(of: "t").first { $0[member: "id"] == "a" }
         #expect([stored?[member: Self.one], stored?[member: Self.two]] == [3, nil])
     }
@@ -137,7 +137,7 @@ import Testing
         for serverProtocol in ServerProtocol.allCases {
             for isWide in [false, true] {
                 let pair = try await SyncPair(serverProtocol, rows: [Self.item("p", 5, 6, isWide: isWide)])
-                let table = pair.database.table("t")
+                let table = pair.database.rows(of: "t")
                 #expect(try await pair.database.sync(["t"]).reason == nil)
                 #expect(Self.values(try await table.get(id: "p")?.columns) == [5, 6])
                 try await table.insert(Self.item("a", 1, 2, isWide: isWide))

@@ -94,8 +94,8 @@ import Testing
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
         try await database.set(retention: .events(60))
-        try await database.table("t").insert(.item("stuck", ["n": .integer(1)]))
-        try await database.table("t").update(.item("stuck", ["n": .integer(2)]))
+        try await database.rows(of: "t").insert(.item("stuck", ["n": .integer(1)]))
+        try await database.rows(of: "t").update(.item("stuck", ["n": .integer(2)]))
         try await database.transaction { transaction in
             try transaction.insert("t", .item("other", ["n": .integer(3)]))
             try transaction.insert("t", .item("another", ["n": .integer(4)]))
@@ -115,9 +115,9 @@ import Testing
         #expect(try await again.pending() == pending)
         // Undone as if the events were there.
         try await again.undo()
-        #expect(try await again.table("t").get(id: "other") == nil)
+        #expect(try await again.rows(of: "t").get(id: "other") == nil)
         try await again.undo()
-        #expect(try await again.table("t").get(id: "stuck")?.columns["n"] == .integer(1))
+        #expect(try await again.rows(of: "t").get(id: "stuck")?.columns["n"] == .integer(1))
     }
 
     // MARK: Purges
@@ -128,13 +128,13 @@ import Testing
         try await database.set(retention: .events(1))
         let secret = "planted-7f3a-secret"
         for number in 0..<40 {
-            try await database.table("t").insert(
+            try await database.rows(of: "t").insert(
                 .item(
                     "\(number)", ["text": .string("\(secret) \(number) \(String(repeating: "x\(number)", count: 30))")])
             )
         }
         try await database.checkpoint()
-        try await database.table("t").update(.item("7", ["text": .string("\(secret) again")]))
+        try await database.rows(of: "t").update(.item("7", ["text": .string("\(secret) again")]))
         #expect(try holds(disk, secret))
         try await database.purge(table: "t", force: true)
         try await database.compact()

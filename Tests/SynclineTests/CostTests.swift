@@ -87,7 +87,7 @@ import Testing
         var items = Items()
         for _ in 0..<100 { _ = items.next() }
         for number in 0..<100 {
-            try await database.table("todos").insert(id: "\(number)", columns: items.next().columns)
+            try await database.rows(of: "todos").insert(id: "\(number)", columns: items.next().columns)
         }
         let notes = watch.take()
         #expect(notes.counts == ["write": 100, "sync": 100])
@@ -106,7 +106,7 @@ import Testing
             try await ask()
             return watch.take().counts["read"] ?? 0
         }
-        let table = again.table("todos")
+        let table = again.rows(of: "todos")
         var items = Items()
         let id = items.next().id
         let row = try await reads { _ = try await table.get(id: id) }

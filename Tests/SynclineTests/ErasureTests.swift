@@ -12,10 +12,10 @@ import Testing
 @Suite struct ErasureTests {
     private func fill(_ database: SyncDatabase) async throws {
         for number in 0..<60 {
-            try await database.table("t").insert(.item("\(number)", ["text": .string("planted \(number)")]))
+            try await database.rows(of: "t").insert(.item("\(number)", ["text": .string("planted \(number)")]))
         }
         try await database.checkpoint()
-        try await database.table("t").update(.item("7", ["text": .string("planted again")]))
+        try await database.rows(of: "t").update(.item("7", ["text": .string("planted again")]))
     }
 
     private func files(_ disk: MemoryStorage) throws -> [String] {
@@ -40,11 +40,13 @@ import Testing
         }
         let refused = await #expect(throws: SyncError.self) { try await database.erase() }
         #expect(refused?.code == .pendingChanges)
-        #expect(try await database.table("t").count() == 60)
+        #expect(try await database.rows(of: "t").count() == 60)
         try await database.erase(force: true)
         #expect(try files(disk) == ["mine.txt"])
         try disk.remove("mine.txt")
-        let closed = await #expect(throws: SyncError.self) { try await database.table("t").insert(.item("x", [:])) }
+        let closed = await #expect(throws: SyncError.self) {
+            try await database.rows(of: "t").insert(.item("x", [:]))
+        }
         #expect(closed != nil)
         let again = try await SyncDatabase.open(disk, .test())
         #expect(try await again.tables().isEmpty && again.lastEvent < 5)
@@ -53,7 +55,7 @@ import Testing
     @Test func `an erased store shows nothing, not even what was read of it before`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         try await fill(database)
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         let (past, present) = (try await database.history(at: 9), try database.present)
         var results = table.observe(RowQuery(table: "t")).makeAsyncIterator()
         var conflicts = try database.observeConflicts().makeAsyncIterator()
@@ -95,7 +97,7 @@ import Testing
         let database = try await SyncDatabase.open(disk, .test())
         let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk, force: true) }
         #expect(error?.code == .storeLocked)
-        try await database.table("t").insert(.item("x", [:]))
+        try await database.rows(of: "t").insert(.item("x", [:]))
         try await database.close()
         let pending = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
         #expect(pending?.code == .pendingChanges)
@@ -220,7 +222,7 @@ import Testing
         var configuration = SyncConfiguration.test()
         configuration.environment = SystemEnvironment()
         let database = try await SyncDatabase.open(at: path, configuration)
-        try await database.table("t").insert(.item("row \(database.lastEvent)", [:]))
+        try await database.rows(of: "t").insert(.item("row \(database.lastEvent)", [:]))
         let device = try await database.setting("device")
         try await database.close()
         return device

@@ -18,7 +18,7 @@ import Testing
         var configuration = SyncConfiguration.test()
         configuration.log.zeroAhead = .bytes(0)
         let database = try await SyncDatabase.open(storage, configuration)
-        let table = database.table("todos")
+        let table = database.rows(of: "todos")
         for number in 0..<20 { try await table.insert(.item("old\(number)", ["text": "write the report"])) }
         try await database.compact()
         for number in 0..<40 {

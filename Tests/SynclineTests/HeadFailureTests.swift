@@ -58,18 +58,18 @@ import Testing
         let disk = MemoryStorage(granularity: .sector)
         try await SyncDatabase.open(disk, .test()).close()
         let database = try await SyncDatabase.open(disk, .test())
-        try await database.table("t").insert(id: "a", columns: .empty)
+        try await database.rows(of: "t").insert(id: "a", columns: .empty)
         disk.arm(FaultPlan(call: 1, of: [kind], suffix: FileName.head, fault: .error(error)))
         #expect(try await database.closeAfterChanges()?.code == (error == .diskFull ? .diskFull : .ioError))
         let again = try await SyncDatabase.open(disk.crash { _ in false }, .test())
-        #expect(try await again.table("t").get(id: "a") != nil)
+        #expect(try await again.rows(of: "t").get(id: "a") != nil)
         try await again.close()
     }
 
     @Test func `a store that can't make its changes durable when it is closed says so`() async throws {
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
-        try await database.table("t").insert(id: "a", columns: .empty, durability: .buffered)
+        try await database.rows(of: "t").insert(id: "a", columns: .empty, durability: .buffered)
         disk.arm(FaultPlan(call: 1, of: [.sync, .write], fault: .error(.inputOutput), persists: true))
         await #expect(throws: SyncError.self) { try await database.closeAfterChanges() }
     }
@@ -82,13 +82,13 @@ import Testing
             // A commit is refused, and so is the update of HEAD about it, and everything until there is space.
             disk.arm(FaultPlan(call: call, of: [.write, .open], fault: .error(.diskFull), persists: true))
             for number in 0..<3 {
-                _ = try? await database.table("t").insert(.item("early \(number)", ["a": .integer(1)]))
+                _ = try? await database.rows(of: "t").insert(.item("early \(number)", ["a": .integer(1)]))
             }
             disk.disarm()
-            try await database.table("t").insert(.item("late", ["a": .integer(1)]))
+            try await database.rows(of: "t").insert(.item("late", ["a": .integer(1)]))
             try await database.checkpoint()
             _ = try await database.compact()
-            #expect(try await database.table("t").get(id: "late") != nil, "call \(call)")
+            #expect(try await database.rows(of: "t").get(id: "late") != nil, "call \(call)")
             _ = try StateImage.check(disk.crash { _ in false }, "call \(call)")
         }
     }

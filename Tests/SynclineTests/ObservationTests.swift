@@ -15,15 +15,15 @@ import Testing
         var configuration = SyncConfiguration.test(memory: 300_000)
         configuration.durability = durability
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        let results = database.table("t").observe(RowQuery(table: "t"))
+        let results = database.rows(of: "t").observe(RowQuery(table: "t"))
         let writers = 150
         async let seen = Self.collect(results, until: writers)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<writers {
                 group.addTask {
                     let text = String(repeating: "\(number)", count: 2000)
-                    try await database.table("other").insert(.item("\(number)", ["a": .string(text)]))
-                    try await database.table("t").insert(.item("\(number)", ["a": .integer(Int64(number))]))
+                    try await database.rows(of: "other").insert(.item("\(number)", ["a": .string(text)]))
+                    try await database.rows(of: "t").insert(.item("\(number)", ["a": .integer(Int64(number))]))
                 }
             }
             try await group.waitForAll()
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a query that begins while changes of an ended one are passed on misses no commit`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let (table, observers) = (database.table("t"), database.writer.observers)
+        let (table, observers) = (database.rows(of: "t"), database.writer.observers)
         let blocker = Blocker()
         do {
             let reader = try database.reader
@@ -113,16 +113,16 @@ import Testing
     @Test func `only a changed result is delivered, and a transaction delivers one`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         let query = RowQuery(table: "t", filter: .compare(.greater, .column("a"), .literal(.integer(5))))
-        var results = database.table("t").observe(query).makeAsyncIterator()
+        var results = database.rows(of: "t").observe(query).makeAsyncIterator()
         #expect(try await results.next()?.rows.isEmpty == true)
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         try await database.transaction { transaction in
             for number in 2..<10 { try transaction.insert("t", .item("\(number)", ["a": .integer(Int64(number))])) }
         }
         #expect(try await results.next()?.rows.map(\.id) == ["6", "7", "8", "9"])
         try await database.undo()
         #expect(try await results.next()?.rows.isEmpty == true)
-        try await database.table("t").update(.item("1", ["a": .integer(7)]))
+        try await database.rows(of: "t").update(.item("1", ["a": .integer(7)]))
         #expect(try await results.next()?.rows.map(\.id) == ["1"])
         try await database.close()
         #expect(try await results.next() == nil)
@@ -151,7 +151,7 @@ import Testing
         var seen: [Result<Int64, SyncError>?] = []
         for number in [0, 0, 1, 3, 4, 4, 0] {
             let columns: [String: Value] = ["a": .integer(Int64(number)), "b": .string(SyncID.make())]
-            try await database.table("t").update(.item("1", columns))
+            try await database.rows(of: "t").update(.item("1", columns))
             database.writer.observers.wait()
             seen.append(results.take())
         }
@@ -163,13 +163,13 @@ import Testing
 
     @Test func `each loop over a sequence begins with the current result`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let results = database.table("t").observe(RowQuery(table: "t"))
+        let results = database.rows(of: "t").observe(RowQuery(table: "t"))
         for count in 0..<3 {
             for try await result in results {
                 #expect(result.rows.count == count)
                 break
             }
-            try await database.table("t").insert(.item("\(count)", [:]))
+            try await database.rows(of: "t").insert(.item("\(count)", [:]))
         }
         #expect(!database.writer.observers.followsRows)
     }
@@ -189,7 +189,7 @@ import Testing
 
     @Test func `a commit after which a row is as it was delivers nothing`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let (table, observers) = (database.table("t"), database.writer.observers)
+        let (table, observers) = (database.rows(of: "t"), database.writer.observers)
         try await table.insert(.item("1", ["a": .integer(0)]))
         let (rows, sums) = (Reader(), Reader())
         let tasks = [
@@ -217,14 +217,14 @@ import Testing
     @Test func `a reader that is slow gets the newest result, and the difference from what it has`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         let query = RowQuery(table: "t", order: [.init("a", descending: true)], top: 3)
-        var changes = database.table("t").observe(query).differences.makeAsyncIterator()
+        var changes = database.rows(of: "t").observe(query).differences.makeAsyncIterator()
         var rows: [StoredRow] = []
         for round in 0..<20 {
             for number in 0..<5 {
                 let value = Int64((round * 7 + number * 3) % 11)
-                try await database.table("t").update(.item("\(number)", ["a": .integer(value)]))
+                try await database.rows(of: "t").update(.item("\(number)", ["a": .integer(value)]))
             }
-            let expected = try await database.table("t").query(query)
+            let expected = try await database.rows(of: "t").query(query)
             while rows != expected.rows {
                 let change = try #require(try await changes.next())
                 change.difference.apply(to: &rows)
@@ -242,17 +242,17 @@ import Testing
             for table in tables {
                 group.addTask {
                     for number in 0..<60 {
-                        try await database.table(table).update(
+                        try await database.rows(of: table).update(
                             .item("\(number % 20)", ["a": .integer(Int64(number * 13 % 17))]))
                     }
-                    try await database.table(table).insert(.item("last", ["a": .integer(100)]))
+                    try await database.rows(of: table).insert(.item("last", ["a": .integer(100)]))
                 }
                 for top in [1, 4, 30] {
                     group.addTask {
                         let query = RowQuery(table: table, order: [.init("a", descending: true)], top: top)
                         // Some are given up early.
-                        for try await _ in database.table(table).observe(query) { break }
-                        for try await result in database.table(table).observe(query) {
+                        for try await _ in database.rows(of: table).observe(query) { break }
+                        for try await result in database.rows(of: table).observe(query) {
                             if result.rows.first?.id == "last" { break }
                         }
                     }
@@ -262,8 +262,8 @@ import Testing
         }
         for table in tables {
             let query = RowQuery(table: table, order: [.init("a")], top: 5)
-            var results = database.table(table).observe(query).makeAsyncIterator()
-            #expect(try await results.next() == database.table(table).query(query))
+            var results = database.rows(of: table).observe(query).makeAsyncIterator()
+            #expect(try await results.next() == database.rows(of: table).query(query))
         }
     }
 
@@ -271,7 +271,7 @@ import Testing
     func `a live result is the query run again after every commit`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let database = try await SyncDatabase.open(MemoryStorage(), .test(memory: 20_000))
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         let query = RowQuery(
             table: "t", filter: try FilterExpression(parsing: "a gt 3"), order: [.init("b", descending: seed % 2 == 0)],
             top: 2 + chance.below(4), countsAll: seed % 3 == 0)

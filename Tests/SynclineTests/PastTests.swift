@@ -14,7 +14,7 @@ import Testing
         let storage = MemoryStorage()
         let store = try await SyncDatabase.open(storage, .test())
         var chance = Chance(seed: seed)
-        let table = store.table("t")
+        let table = store.rows(of: "t")
         for step in 0..<60 {
             let id = "\(chance.below(6))"
             if step == 30 { try await store.checkpoint() }

@@ -123,11 +123,11 @@ extension Chance {
                     table: "t", filter: naive.condition?.expression, order: naive.order, top: naive.top,
                     skip: naive.skip, select: naive.select, countsAll: chance.once(in: 2), after: naive.place)
                 let expected = naive.run(rows)
-                let found = try await database.table("t").query(query)
+                let found = try await database.rows(of: "t").query(query)
                 let images = found.rows.map { StoredImage(id: $0.id, columns: $0.columns.dictionary) }
                 try #require(images == expected.rows, "seed \(seed): \(query)")
                 try #require(found.count == (query.countsAll ? expected.count : nil), "seed \(seed): \(query)")
-                let count = try await database.table("t").count(query.filter)
+                let count = try await database.rows(of: "t").count(query.filter)
                 try #require(count == expected.count, "seed \(seed): \(query)")
             }
         }
@@ -152,7 +152,7 @@ extension Chance {
                 query.top = 1 + chance.below(9)
                 var found: [StoredRow] = []
                 while true {
-                    let page = try await database.table("t").query(query)
+                    let page = try await database.rows(of: "t").query(query)
                     found += page.rows
                     guard let end = page.end else { break }
                     query.after = end
@@ -172,7 +172,7 @@ extension Chance {
                 let naive = chance.aggregate()
                 let aggregate = RowAggregate(
                     table: "t", filter: naive.condition?.expression, groups: naive.groups, functions: naive.functions)
-                let found = try await database.table("t").compute(aggregate)
+                let found = try await database.rows(of: "t").compute(aggregate)
                 try #require(NaiveAggregate.areEqual(found, naive.run(rows)), "seed \(seed): \(aggregate)")
             }
         }
@@ -191,18 +191,18 @@ extension Chance {
                 rows[id] = columns
                 if chance.once(in: 3) { continue }
                 let changes = chance.columns()
-                try await database.table("t").update(.item(id, changes))
+                try await database.rows(of: "t").update(.item(id, changes))
                 // Null where the row does not have this column changes nothing.
                 rows[id]?.merge(changes.filter { !($0.value.isNull && columns[$0.key] == nil) }) { old, new in
                     old.stays(under: new) ? old : new
                 }
                 if chance.once(in: 4) {
-                    try await database.table("t").delete(id: id)
+                    try await database.rows(of: "t").delete(id: id)
                     rows[id] = nil
                 }
             } else {
                 rows[id] = chance.columns()
-                try await database.table("t").insert(.item(id, rows[id] ?? [:]))
+                try await database.rows(of: "t").insert(.item(id, rows[id] ?? [:]))
             }
             if chance.once(in: 15) { try await database.checkpoint() }
         }
@@ -213,21 +213,21 @@ extension Chance {
         var configuration = SyncConfiguration.test()
         configuration.ids = .ignoreCase
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        for id in ["b", "A", "C", "a1", "B2"] { try await database.table("t").insert(.item(id, [:])) }
-        let all = try await database.table("t").query(RowQuery(table: "t")).rows.map(\.id)
+        for id in ["b", "A", "C", "a1", "B2"] { try await database.rows(of: "t").insert(.item(id, [:])) }
+        let all = try await database.rows(of: "t").query(RowQuery(table: "t")).rows.map(\.id)
         #expect(all == ["A", "B2", "C", "a1", "b"])
-        let some = try await database.table("t").query(RowQuery(table: "t", top: 2, skip: 1)).rows.map(\.id)
+        let some = try await database.rows(of: "t").query(RowQuery(table: "t", top: 2, skip: 1)).rows.map(\.id)
         #expect(some == ["B2", "C"])
-        #expect(try await database.table("t").get(id: "c")?.id == "C")
+        #expect(try await database.rows(of: "t").get(id: "c")?.id == "C")
     }
 
     @Test func `a window that makes no sense is refused`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        try await database.table("t").insert(.item("1", [:]))
+        try await database.rows(of: "t").insert(.item("1", [:]))
         for query in [RowQuery(table: "t", top: -1), RowQuery(table: "t", skip: -1)] {
-            let error = await #expect(throws: SyncError.self) { try await database.table("t").query(query) }
+            let error = await #expect(throws: SyncError.self) { try await database.rows(of: "t").query(query) }
             #expect(error?.code == .invalidQuery)
         }
-        #expect(try await database.table("t").query(RowQuery(table: "t", top: .max, skip: 1)).rows.isEmpty)
+        #expect(try await database.rows(of: "t").query(RowQuery(table: "t", top: .max, skip: 1)).rows.isEmpty)
     }
 }

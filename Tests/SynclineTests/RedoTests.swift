@@ -14,14 +14,14 @@ import Testing
     @Test func `a store says whether something can be undone or redone`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         #expect(try await !database.canUndo() && !database.canRedo)
-        try await database.table("t").insert(.item("a", [:]))
+        try await database.rows(of: "t").insert(.item("a", [:]))
         #expect(try await database.canUndo() && !database.canRedo)
         try await database.undo()
         #expect(try await !database.canUndo() && database.canRedo)
         try await database.redo()
         #expect(try await database.canUndo() && !database.canRedo)
         try await database.undo()
-        try await database.table("t").insert(.item("b", [:]))
+        try await database.rows(of: "t").insert(.item("b", [:]))
         #expect(!database.canRedo)
     }
 
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `there is nothing to redo after another change, or before an undo`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         try await table.insert(.item("a", ["text": "one"]))
         let early = await #expect(throws: SyncError.self) { try await database.redo() }
         #expect(early?.code == .operationNotFound)

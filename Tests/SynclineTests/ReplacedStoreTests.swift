@@ -40,7 +40,7 @@ private struct ReplacementStory {
         let old = try await open()
         try await write(to: old, 1 + chance.below(15))
         let widget = try await SyncDatabase.follow(at: store.path)
-        try await widget.table("todo").insert(["id": "widget", "text": "x"])
+        try await widget.rows(of: "todo").insert(["id": "widget", "text": "x"])
         try await widget.close()
         // Nothing is written in the background here: a copy between two calls is a complete store.
         try files.copyItem(at: store, to: backup)
@@ -134,7 +134,7 @@ private struct ReplacementStory {
                 case 2: try await old.set("retention", .string("1 events"))
                 case 3: try await old.transaction(durability: .buffered) { _ = try $0.insert("todo", item) }
                 case 4: try await old.refresh()
-                default: _ = try await old.table("todo").insert(item)
+                default: _ = try await old.rows(of: "todo").insert(item)
                 }
             }
             // An existing checkpoint needs no file, and neither does a folder without changes.

@@ -70,10 +70,10 @@ import Testing
 
     @Test func `pending changes are carried on, and are pushed as before`() async throws {
         let (disk, database) = try await store(.events(0), events: 60)
-        try await database.table("t").insert(.item("mine", ["n": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("mine", ["n": .integer(1)]))
         let first = database.lastEvent
         try await write(database, 100)
-        try await database.table("t").update(.item("mine", ["n": .integer(2)]))
+        try await database.rows(of: "t").update(.item("mine", ["n": .integer(2)]))
         let pending = try await database.pending()
         let report = try await database.compact()
         #expect(report.segmentsRemoved > 0 && report.firstEvent > first)
@@ -81,7 +81,7 @@ import Testing
         let again = try await SyncDatabase.open(disk, .test())
         #expect(try await again.pending() == pending)
         try await again.undo()
-        #expect(try await again.table("t").get(id: "mine")?.columns["n"] == .integer(1))
+        #expect(try await again.rows(of: "t").get(id: "mine")?.columns["n"] == .integer(1))
         try await again.undo()
         #expect(try await again.compact().firstEvent > first)
     }

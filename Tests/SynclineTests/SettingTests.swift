@@ -27,7 +27,7 @@ import Testing
         configuration.connect(to: network)
         configuration.settings = [("protocol", "datasync")]
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        try await database.table("t").insert(.item("a", [:]))
+        try await database.rows(of: "t").insert(.item("a", [:]))
         let error = await #expect(throws: SyncError.self) { _ = try await database.push() }
         #expect(error?.code == .invalidConfiguration)
         #expect(network.requestCount == 0)
@@ -63,7 +63,7 @@ import Testing
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
         for duration in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
             let sync = try database.startAutomaticSync(AutomaticSyncSettings(delay: duration, interval: nil))
-            try await database.table("t").insert(["text": "milk"])
+            try await database.rows(of: "t").insert(["text": "milk"])
             await sync.stop()
             let other = try database.startAutomaticSync(
                 AutomaticSyncSettings(delay: nil, interval: .seconds(Int64.max)))

@@ -21,7 +21,7 @@ import Testing
                     try transaction.insert("t", .item("\(writer)-\(round)-\(half)", ["n": .integer(1), "text": text]))
                 }
             }
-            try await database.table("t").update(.item("\(writer)-\(round)-0", ["n": .integer(2)]))
+            try await database.rows(of: "t").update(.item("\(writer)-\(round)-0", ["n": .integer(2)]))
         }
     }
 
@@ -32,7 +32,7 @@ import Testing
             let count = try await state.query(RowQuery(table: "t")).rows.count
             #expect(count % 2 == 0 && count >= before)
             before = count
-            _ = try await database.table("t").get(id: "0-0-1")
+            _ = try await database.rows(of: "t").get(id: "0-0-1")
             _ = try await database.pending().count
             await Task.yield()
         }
@@ -47,7 +47,7 @@ import Testing
             for writer in 0..<Self.writers { group.addTask { try await Self.write(database, writer) } }
             for _ in 0..<2 { group.addTask { try await Self.read(database) } }
             group.addTask {
-                for try await rows in database.table("t").observe(RowQuery(table: "t"))
+                for try await rows in database.rows(of: "t").observe(RowQuery(table: "t"))
                 where rows.rows.count == 2 * Self.writers * Self.rounds {
                     break
                 }

@@ -113,7 +113,7 @@ extension Chance {
             let edit = chance.row(number)
             for (name, spelled) in edit.columns where chance.once(in: 4) {
                 if case .unfit = spelled.sense { continue }
-                try await database.table("t").update(.item(row.id, [name: spelled.value]))
+                try await database.rows(of: "t").update(.item(row.id, [name: spelled.value]))
                 row.columns[name] = stored(spelled, in: name, over: row.columns[name], isTyped: isEarly)
             }
             rows.append(row)
@@ -197,9 +197,11 @@ extension Chance {
                     let direct = FilterExpression.compare(comparison, column, value)
                     // Only a column on the left is compared in the encoded row.
                     let evaluated = FilterExpression.compare(comparison.reversed, value, column)
-                    let found = try await database.table("t").query(RowQuery(table: "t", filter: direct)).rows.map(\.id)
-                    let wanted = try await database.table("t").query(RowQuery(table: "t", filter: evaluated)).rows.map(
-                        \.id)
+                    let found = try await database.rows(of: "t").query(RowQuery(table: "t", filter: direct)).rows
+                        .map(\.id)
+                    let wanted = try await database.rows(of: "t").query(RowQuery(table: "t", filter: evaluated))
+                        .rows.map(
+                            \.id)
                     #expect(found == wanted, "\(name): \(direct)")
                 }
             }
@@ -210,7 +212,7 @@ extension Chance {
     func `lists, counts, sums and groups go by what values mean`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let (database, rows) = try await store(&chance)
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         for _ in 0..<25 {
             let column = chance.pick(["at", "owner", "amount", "n"])
             let isDescending = chance.once(in: 2)
@@ -273,7 +275,7 @@ extension Chance {
             let spelled = chance.spelled(column)
             if case .unfit = spelled.sense { continue }
             let before = try database.reader
-            try await database.table("t").update(.item(id, [column: spelled.value]))
+            try await database.rows(of: "t").update(.item(id, [column: spelled.value]))
             let after = try database.reader
             let changes = TableChanges(of: "t", [RowKey.bytes("t", id, .exact)], from: before, to: after)
             _ = try live.update(changes)
@@ -290,11 +292,11 @@ extension Chance {
         try await database.declareColumns(table: "t", ["at": .date])
         let event = database.lastEvent
         let error = await #expect(throws: SyncError.self) {
-            try await database.table("t").update(["id": "a", "at": "later"])
+            try await database.rows(of: "t").update(["id": "a", "at": "later"])
         }
         #expect(error?.code == .invalidItem && error?.address == "t/a" && database.lastEvent == event)
-        try await database.table("t").update(["id": "a", "at": "soon", "note": "x"])
-        #expect(try await database.table("t").get(id: "a")?.columns["note"] == "x")
+        try await database.rows(of: "t").update(["id": "a", "at": "soon", "note": "x"])
+        #expect(try await database.rows(of: "t").get(id: "a")?.columns["note"] == "x")
         #expect(try database.reader.unfitValues(of: "t")["at"] == 1)
     }
 
@@ -304,7 +306,7 @@ extension Chance {
         configuration.schema = SyncSchema(version: 1, tables: [TableSchema("t", columns: [.column("due", .date)])])
         var database = try await SyncDatabase.open(storage, configuration)
         try await database.declareColumns(table: "t", ["price": .decimal])
-        try await database.table("t").insert(["id": "a", "due": "2026-01-02", "price": 1.5])
+        try await database.rows(of: "t").insert(["id": "a", "due": "2026-01-02", "price": 1.5])
         try await database.compact()
         try await database.close()
         configuration.schema = SyncSchema(
@@ -329,7 +331,7 @@ extension Chance {
             ])
         database = try await SyncDatabase.open(storage, configuration)
         #expect(try database.columnTypes(of: "t") == ["until": .integer])
-        #expect(try await database.table("t").get(id: "a")?.columns["until"] == .integer(20_260_102))
+        #expect(try await database.rows(of: "t").get(id: "a")?.columns["until"] == .integer(20_260_102))
         #expect(try await database.pending().count == 1)
     }
 }

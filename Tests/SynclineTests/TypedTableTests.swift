@@ -42,9 +42,9 @@ private struct TodoItem: SyncModel, Equatable {
         var item = TodoItem(id: "a", text: "milk", tags: ["x"])
         try await todos.insert(item)
         item.tags = nil
-        try await todos.update(item)
+        try await todos.overwrite(item)
         #expect(try await todos.get(id: "a")?.tags == nil)
-        #expect(try await database.table("todoitem").get(id: "a")?.columns["tags"] == .null)
+        #expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["tags"] == .null)
     }
 
     @Test func `Swift filters find the rows that they describe`() async throws {
@@ -58,7 +58,7 @@ private struct TodoItem: SyncModel, Equatable {
         #expect(
             try await todos.where { $0.text.hasSuffix("4") }.order(by: \.priority, .descending).get().map(\.id)
                 == ["4"])
-        #expect(try await todos.order(by: \.priority, .descending).top(2).get().map(\.id) == ["9", "8"])
+        #expect(try await todos.order(by: \.priority, .descending).limit(2).get().map(\.id) == ["9", "8"])
         #expect(try await todos.where { $0.priority.isOne(of: [1, 2, 77]) }.count() == 2)
     }
 
@@ -73,7 +73,8 @@ private struct TodoItem: SyncModel, Equatable {
 
     @Test func `a row that does not fit the model says which column`() async throws {
         let database = try await database()
-        try await database.table("todoitem").insert(.object([.init("id", .string("a")), .init("text", .integer(5))]))
+        try await database.rows(of: "todoitem").insert(
+            .object([.init("id", .string("a")), .init("text", .integer(5))]))
         let error = await #expect(throws: SyncError.self) { try await database.table(TodoItem.self).get(id: "a") }
         #expect(error?.code == .invalidItem)
         #expect(error?.message.hasPrefix("text: ") == true)
@@ -83,13 +84,13 @@ private struct TodoItem: SyncModel, Equatable {
         let database = try await database()
         let todos = try database.table(TodoItem.self)
         try await database.transaction { transaction in
-            try transaction.insert(TodoItem(id: "a", text: "one"), into: todos)
-            try transaction.insert(TodoItem(id: "b", text: "two"), into: todos)
+            try transaction.insert(TodoItem(id: "a", text: "one"), in: todos)
+            try transaction.insert(TodoItem(id: "b", text: "two"), in: todos)
         }
         await #expect(throws: SyncError.self) {
             try await database.transaction { transaction in
                 try transaction.delete("todoitem", id: "a")
-                try transaction.insert(TodoItem(id: "b", text: "again"), into: todos)
+                try transaction.insert(TodoItem(id: "b", text: "again"), in: todos)
             }
         }
         #expect(try await todos.all().map(\.text) == ["one", "two"])
@@ -102,7 +103,7 @@ private struct TodoItem: SyncModel, Equatable {
         try await todos.insert(item)
         let before = database.lastEvent
         item.text = "bread"
-        try await todos.update(item)
+        try await todos.overwrite(item)
         #expect(try await database.history(at: before).get("todoitem", id: "a")?.columns["text"] == .string("milk"))
         let differences = try await database.differences(from: before)
         #expect(differences.map(\.id) == ["a"])

@@ -15,7 +15,7 @@ import Testing
     @Test func `a transaction that throws stores nothing and gives back its own error`() async throws {
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         let before = (database.lastEvent, database.totals, try await database.allRows())
         await #expect(throws: GivenUp()) {
             try await database.transaction { transaction in
@@ -35,7 +35,7 @@ import Testing
         #expect(database.lastEvent == before.0)
         #expect(database.totals == before.1)
         #expect(try await database.allRows() == before.2)
-        try await database.table("t").insert(.item("3", ["other": .integer(3)]))
+        try await database.rows(of: "t").insert(.item("3", ["other": .integer(3)]))
         let image = try StateImage.check(disk, "after refusals")
         #expect(try StateImage.contents(database.writer.current.reader.snapshot) == image.contents)
     }
@@ -57,19 +57,19 @@ import Testing
 
     @Test func `a change that changes nothing stores no event`() async throws {
         let disk = MemoryStorage(granularity: .sector)
-        try await SyncDatabase.open(disk, .test()).table("t").insert(.item("1", ["a": .integer(1)]))
+        try await SyncDatabase.open(disk, .test()).rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         let database = try await SyncDatabase.open(disk.processKill(), .test())
         let before = database.lastEvent
-        try await database.table("t").update(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").update(.item("1", ["a": .integer(1)]))
         try await database.transaction { _ in }
         #expect(database.lastEvent == before)
-        try await database.table("t").update(.item("1", ["a": .integer(2)]))
+        try await database.rows(of: "t").update(.item("1", ["a": .integer(2)]))
         #expect(database.lastEvent == before + 2, "the process says who it is, then the change")
     }
 
     @Test func `an undo reverts a whole transaction`() async throws {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         let before = try await database.allRows()
         try await database.transaction { transaction in
             try transaction.update("t", .item("1", ["a": .integer(2)]))
@@ -96,14 +96,14 @@ import Testing
             let content = Value.bytes((0..<size).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
             let before = database.lastEvent
             do throws(SyncError) {
-                try await database.table("t").insert(.item("\(number)", ["c\(number)": content]))
+                try await database.rows(of: "t").insert(.item("\(number)", ["c\(number)": content]))
                 stored += 1
             } catch {
                 #expect(error.code == .diskFull)
                 #expect(database.lastEvent == before)
                 refusals += 1
             }
-            #expect(try await database.table("t").count() == stored)
+            #expect(try await database.rows(of: "t").count() == stored)
         }
         #expect(refusals > 0 && stored > 30)
         #expect(database.totals.made == UInt64(stored))
@@ -118,10 +118,10 @@ import Testing
         let before = (database.lastEvent, database.totals)
         disk.capacity = 1
         let large = Value.bytes(Array((0..<200_000).lazy.map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }))
-        await #expect(throws: SyncError.self) { try await database.table("t").insert(.item("1", ["a": large])) }
+        await #expect(throws: SyncError.self) { try await database.rows(of: "t").insert(.item("1", ["a": large])) }
         #expect(database.lastEvent == before.0)
         disk.capacity = nil
-        try await database.table("t").insert(.item("2", ["b": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("2", ["b": .integer(1)]))
         #expect(database.totals.made == 1)
         let image = try StateImage.check(disk, "after a refused first commit")
         #expect(image.totals == database.totals)
@@ -141,15 +141,15 @@ import Testing
             for number in 0..<writers {
                 group.addTask {
                     if arrived.next() == writers { gate.signal() }
-                    try await database.table("t").insert(.item("\(number)", ["a": .integer(Int64(number))]))
+                    try await database.rows(of: "t").insert(.item("\(number)", ["a": .integer(Int64(number))]))
                 }
             }
             try await group.waitForAll()
         }
         #expect(disk.counts.syncs < writers / 4)
-        #expect(try await database.table("t").count() == writers)
+        #expect(try await database.rows(of: "t").count() == writers)
         let reopened = try await SyncDatabase.open(disk.crash { _ in false }, .test())
-        #expect(try await reopened.table("t").count() == writers)
+        #expect(try await reopened.rows(of: "t").count() == writers)
     }
 }
 

@@ -19,7 +19,7 @@ import Testing
     private func store(at path: String, _ chance: inout Chance) async throws {
         let database = try await SyncDatabase.open(at: path)
         if chance.once(in: 2) { try await database.set(retention: .events(12)) }
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         try await table.insert(["id": "first", "n": 1, "text": "a"])
         for step in 0..<(20 + chance.below(40)) {
             let row: Value = [

@@ -49,7 +49,7 @@ import Testing
     @Test func `the plan is read beside a program that has the store open`() async throws {
         let log = try TestLog.story()
         let database = try await SyncDatabase.open(at: log.path)
-        try await database.table("todoitem").insert(["id": "e", "n": 1])
+        try await database.rows(of: "todoitem").insert(["id": "e", "n": 1])
         for words in [["pending"], ["push", "--dry-run"], ["why", "todoitem/e"], ["hold"]] {
             let call = await Call.tool(words: words, on: log)
             #expect(call.exit == .done, "\(words): \(call.errors)")

@@ -115,8 +115,8 @@ import Testing
     @Test func `a search asks the full-text index of the app, if it is at the moment`() async throws {
         let log = try TestLog(empty: ())
         let database = try await SyncDatabase.open(at: log.path)
-        try await database.table("notes").insert(["id": "a", "text": "oat milk"])
-        try await database.table("notes").insert(["id": "b", "text": "milk and buttermilk"])
+        try await database.rows(of: "notes").insert(["id": "a", "text": "oat milk"])
+        try await database.rows(of: "notes").insert(["id": "b", "text": "milk and buttermilk"])
         try await FullText(database, [FullTextIndex("notes", columns: ["text"])]).update()
         try await database.close()
         let page = try StudioPageCall(log)

@@ -17,7 +17,7 @@ import Testing
             try transaction.insert("todoitem", ["id": "w", "text": "bread"])
             try transaction.delete("todoitem", id: "c")
         }
-        try await follower.table("todoitem").update(["id": "w", "text": "rye bread"])
+        try await follower.rows(of: "todoitem").update(["id": "w", "text": "rye bread"])
         try await follower.close()
         return log
     }
@@ -51,7 +51,7 @@ import Testing
         // Its table is not declared any more when it is taken in.
         let app = try await SyncDatabase.open(at: log.path)
         let follower = try await SyncDatabase.follow(at: log.path)
-        try await follower.table("other").insert(["id": "x"])
+        try await follower.rows(of: "other").insert(["id": "x"])
         try await app.setStrictTables(["todoitem"])
         try await app.close()
         #expect(await Call.tool("insert", "todoitem", #"{"id":"y"}"#, on: log).exit == .done)

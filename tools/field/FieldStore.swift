@@ -54,8 +54,8 @@ extension FieldStore {
     func report(_ text: String, in inspection: Inspection.ID, note: String? = nil) async throws -> Finding {
         let finding = Finding(inspectionID: inspection, text: text)
         try await database.transaction { transaction in
-            try transaction.insert(finding, into: findings)
-            if let note { try transaction.insert(Note(findingID: finding.id, text: note), into: notes) }
+            try transaction.insert(finding, in: findings)
+            if let note { try transaction.insert(Note(findingID: finding.id, text: note), in: notes) }
         }
         return finding
     }
@@ -74,9 +74,9 @@ extension FieldStore {
     func remove(_ finding: Finding.ID) async throws {
         try await database.transaction { transaction in
             for note in try transaction.get(notes.where { $0.findingID == finding }) {
-                try transaction.delete(note, from: notes)
+                try transaction.delete(note, in: notes)
             }
-            try transaction.delete(id: finding, from: findings)
+            try transaction.delete(id: finding, in: findings)
         }
     }
 }

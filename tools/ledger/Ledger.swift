@@ -33,7 +33,7 @@ struct Ledger: Sendable {
 extension Ledger {
     /// The newest entries, each with its account.
     func newest(_ count: Int = 50) -> RelatedQuery<Entry, Account, Account?> {
-        entries.order(by: \.date, .descending).top(count).with(Entry.account)
+        entries.order(by: \.date, .descending).limit(count).with(Entry.account)
     }
 
     /// The entries of an account, the newest first.
@@ -73,8 +73,8 @@ extension Ledger {
     /// Moves money: both entries or neither.
     func transfer(_ amount: Decimal, from: Account.ID, to: Account.ID, at date: Date) async throws {
         try await database.transaction { transaction in
-            try transaction.insert(Entry(accountID: from, date: date, amount: -amount), into: entries)
-            try transaction.insert(Entry(accountID: to, date: date, amount: amount), into: entries)
+            try transaction.insert(Entry(accountID: from, date: date, amount: -amount), in: entries)
+            try transaction.insert(Entry(accountID: to, date: date, amount: amount), in: entries)
         }
     }
 
@@ -83,7 +83,7 @@ extension Ledger {
         let date = order.next.dates(in: zone).lowerBound
         try await database.transaction { transaction in
             try transaction.insert(
-                Entry(accountID: order.accountID, date: date, amount: order.amount, text: order.text), into: entries)
+                Entry(accountID: order.accountID, date: date, amount: order.amount, text: order.text), in: entries)
             try transaction.update(id: order.id, in: orders) { $0.next = order.nextMonth }
         }
     }

@@ -66,14 +66,14 @@ public struct RowTable: Sendable {
         }
     }
 
-    /// Runs one change as a transaction of its own.
+    /// Runs one change, or several with `isGrouped`, as a transaction of its own.
     @inline(__always)
     func alone<Result: Sendable>(
-        _ durability: Durability? = nil,
+        _ durability: Durability? = nil, isGrouped: Bool = false,
         _ body: @escaping @Sendable (SyncTransaction) throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         try await database.perform(durability) { engine throws(SyncError) in
-            try engine.local(isGrouped: false, body).value
+            try engine.local(isGrouped: isGrouped, body).value
         }
     }
 
@@ -112,15 +112,29 @@ public struct RowTable: Sendable {
     /// Returns the number of rows that match.
     @concurrent
     public func count(_ filter: FilterExpression? = nil) async throws(SyncError) -> Int {
+        try await count(RowQuery(table: name, filter: filter))
+    }
+
+    /// Returns the number of rows that a query shows.
+    @concurrent
+    func count(_ query: RowQuery) async throws(SyncError) -> Int {
+        try query.check()
         let reader = try declaredReader
-        return try reader.count(RowQuery(table: name, filter: filter))
+        return try reader.count(query)
     }
 
     /// Counts the rows that match, and returns how they were found. An index may count them without reading one.
     @concurrent
     public func explainCount(_ filter: FilterExpression? = nil) async throws(SyncError) -> QueryPlan {
+        try await explainCount(RowQuery(table: name, filter: filter))
+    }
+
+    /// Counts the rows that a query shows, and returns how they were found.
+    @concurrent
+    func explainCount(_ query: RowQuery) async throws(SyncError) -> QueryPlan {
+        try query.check()
         let reader = try declaredReader
-        return try reader.explainCount(RowQuery(table: name, filter: filter)).plan
+        return try reader.explainCount(query).plan
     }
 
     /// Observes a query: yields its current results, and the newest ones after commits that change them.

@@ -109,7 +109,7 @@ public final class SyncDatabase: Sendable {
     // MARK: Tables
 
     /// Returns a table without a model.
-    public func table(_ name: String) -> RowTable {
+    public func rows(of name: String) -> RowTable {
         RowTable(database: self, name: name)
     }
 

@@ -27,7 +27,7 @@ public final class Backend: Sendable {
     }
 
     /// Returns a table of the server.
-    public func table(_ name: String) -> OnlineTable {
+    public func rows(of name: String) -> OnlineTable {
         OnlineTable(channel: channel, name: name)
     }
 

@@ -64,7 +64,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
         try decode(try await untyped.insert(.object(try ModelCoding.members(of: model))))
     }
 
-    /// Updates a row; if the model has a property `version` with a value, only if it is still the server's version.
+    /// Updates a row; if the model is a ``VersionedModel`` with a version, only if it is still the server's.
     @discardableResult
     @concurrent
     public func update(_ model: Model) async throws(SyncError) -> Model {
@@ -75,7 +75,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
             })
     }
 
-    /// Deletes a row; if the model has a property `version` with a value, only if it is still the server's version.
+    /// Deletes a row; if the model is a ``VersionedModel`` with a version, only if it is still the server's.
     @concurrent
     public func delete(_ model: Model) async throws(SyncError) {
         try await trying(model) { id, version throws(SyncError) in try await untyped.delete(id: id, version: version) }
@@ -85,7 +85,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
     private func trying<Answer>(
         _ model: Model, _ send: (_ id: String, _ version: String?) async throws(SyncError) -> Answer
     ) async throws(SyncError) -> Answer {
-        let version = ModelCoding<Model>.version(in: try ModelCoding.members(of: model))
+        let version = (model as? any VersionedModel)?.version
         for id in model.id.rowIDs.dropLast() {
             do throws(SyncError) {
                 return try await send(id, version)
@@ -116,6 +116,6 @@ extension OnlineModels: ModelSource {
 extension Backend {
     /// Returns the server's table of a model: the one that ``SyncModel/table`` names, or another.
     public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> OnlineModels<Model> {
-        OnlineModels(untyped: table(name ?? Model.table))
+        OnlineModels(untyped: rows(of: name ?? Model.table))
     }
 }

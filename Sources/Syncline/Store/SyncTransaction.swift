@@ -94,8 +94,9 @@ public final class SyncTransaction {
     /// Returns a row that is to be changed.
     func present(_ table: String, _ id: String) throws(SyncError) -> StoredRow {
         if let row = try get(table, id: id) { return row }
+        if try isDeleted(table, id) { throw LocalDecision.rowDeleted(table, id) }
         throw SyncError(
-            .rowDeleted, "\(table) has no row with this id",
+            .rowAbsent, "\(table) has no row with this id",
             hint: "It was deleted or never existed. Insert it.", address: "\(table)/\(id)")
     }
 

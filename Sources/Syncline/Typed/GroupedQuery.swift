@@ -2,10 +2,12 @@
 
 import SynclineCore
 
-/// The rows of a query, by the values of a property or of an expression.
-public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>: Sendable {
+/// The rows of a query, by the values of a property or of an expression, or of two.
+public struct GroupedQuery<Model: SyncModel, Key: Hashable & Sendable>: Sendable {
     let query: SyncQuery<Model>
-    let key: Result<FilterExpression, SyncError>
+    let keys: [Result<FilterExpression, SyncError>]
+    /// Makes the key of a group from the values of the keys.
+    let decodeKey: @Sendable ([Value]) throws(SyncError) -> Key
 
     /// Computes values of each group: `let counts = try await todos.grouped(by: \.list).compute(.count)`.
     @concurrent
@@ -36,7 +38,9 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
     private func question<each Output: Sendable>(
         _ aggregates: repeat Aggregate<Model, each Output>
     ) throws(SyncError) -> RowAggregate {
-        try query.aggregate(by: [try key.get()], repeat each aggregates)
+        var groups: [FilterExpression] = []
+        for key in keys { groups.append(try key.get()) }
+        return try query.aggregate(by: groups, repeat each aggregates)
     }
 
     private func decode<each Output: Sendable>(
@@ -44,7 +48,7 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
     ) throws(SyncError) -> [Key: (repeat each Output)] {
         var result: [Key: (repeat each Output)] = [:]
         for group in groups {
-            let key = try ValueDecoder.decode(Key.self, from: group.key.first ?? .null)
+            let key = try decodeKey(group.key)
             let old = result.updateValue(
                 try SyncQuery.decode(group.values, repeat each aggregates), forKey: key)
             guard old == nil else {
@@ -55,5 +59,39 @@ public struct GroupedQuery<Model: SyncModel, Key: Codable & Hashable & Sendable>
             }
         }
         return result
+    }
+}
+
+/// The two values that the rows of a group have in common.
+public struct KeyPair<First: Hashable & Sendable, Second: Hashable & Sendable>: Hashable, Sendable {
+    /// The first value.
+    public var first: First
+    /// The second value.
+    public var second: Second
+
+    /// Creates a pair.
+    public init(_ first: First, _ second: Second) {
+        (self.first, self.second) = (first, second)
+    }
+}
+
+extension GroupedQuery where Key: Decodable {
+    init(query: SyncQuery<Model>, key: Result<FilterExpression, SyncError>) {
+        (self.query, keys) = (query, [key])
+        decodeKey = { values throws(SyncError) in try ValueDecoder.decode(Key.self, from: values[0]) }
+    }
+}
+
+extension GroupedQuery {
+    init<First: Decodable, Second: Decodable>(
+        query: SyncQuery<Model>, _ first: Result<FilterExpression, SyncError>,
+        _ second: Result<FilterExpression, SyncError>
+    ) where Key == KeyPair<First, Second> {
+        (self.query, keys) = (query, [first, second])
+        decodeKey = { values throws(SyncError) in
+            KeyPair(
+                try ValueDecoder.decode(First.self, from: values[0]),
+                try ValueDecoder.decode(Second.self, from: values[1]))
+        }
     }
 }

@@ -10,17 +10,17 @@ public struct ModelQuery<Model: SyncModel>: Sendable {
     /// The sort keys.
     private(set) var order: [Result<RowQuery.Key, SyncError>] = []
     /// The maximum number of models; nil for all.
-    public var top: Int?
-    /// The number of models to skip.
-    public var skip = 0
+    public var limit: Int?
+    /// The number of models to leave out before them.
+    public var offset = 0
 
     /// Creates a query for all rows.
     public init() {}
 
     /// Returns the query of a table. Throws if a value can't be compared, or a property is not a column.
     func rowQuery(table: String) throws(SyncError) -> RowQuery {
-        var query = RowQuery(table: table, filter: try filter?.expression, top: top.map { max(0, $0) })
-        query.skip = max(0, skip)
+        var query = RowQuery(table: table, filter: try filter?.expression, top: limit.map { max(0, $0) })
+        query.skip = max(0, offset)
         for key in order { query.order.append(try key.get()) }
         return query
     }
@@ -77,12 +77,12 @@ extension ModelSource {
     }
 
     /// Returns a query for at most this many models.
-    public func top(_ count: Int) -> Narrowed {
-        narrowed { $0.top = count }
+    public func limit(_ count: Int) -> Narrowed {
+        narrowed { $0.limit = count }
     }
 
     /// Returns a query that leaves out the first models.
-    public func skip(_ count: Int) -> Narrowed {
-        narrowed { $0.skip = count }
+    public func offset(_ count: Int) -> Narrowed {
+        narrowed { $0.offset = count }
     }
 }

@@ -42,6 +42,15 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         GroupedQuery(query: asQuery, key: ModelColumns<Model>.shared.name(of: property).map { .column($0) })
     }
 
+    /// Groups rows with the same values of two properties: the keys of the result are pairs.
+    public func grouped<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>(
+        by first: any KeyPath<Model, First> & Sendable, _ second: any KeyPath<Model, Second> & Sendable
+    ) -> GroupedQuery<Model, KeyPair<First, Second>> {
+        let columns = ModelColumns<Model>.shared
+        return GroupedQuery(
+            query: asQuery, columns.name(of: first).map { .column($0) }, columns.name(of: second).map { .column($0) })
+    }
+
     /// Groups rows with the same computed value:
     /// `entries.grouped(by: { $0.date.firstOfMonth(in: .current) }).compute(.sum(\.amount))` returns the sum of each
     /// month. Rows without a value are a group if the value is optional.
@@ -49,6 +58,15 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         by key: (Columns<Model>) -> ColumnExpression<Model, Key>
     ) -> GroupedQuery<Model, Key> {
         GroupedQuery(query: asQuery, key: key(Columns()).tree)
+    }
+
+    /// Groups rows with the same two computed values:
+    /// `entries.grouped(by: { $0.date.firstOfMonth(in: .current) }, { $0.category }).compute(.sum(\.amount))`.
+    public func grouped<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>(
+        by first: (Columns<Model>) -> ColumnExpression<Model, First>,
+        _ second: (Columns<Model>) -> ColumnExpression<Model, Second>
+    ) -> GroupedQuery<Model, KeyPair<First, Second>> {
+        GroupedQuery(query: asQuery, first(Columns()).tree, second(Columns()).tree)
     }
 
     /// The query; of a table, the query for all rows.

@@ -29,7 +29,7 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
         fileprivate let end: RowQuery.Place?
     }
 
-    /// Returns the first page: `top` models, or 100, with what is related to them at the same moment.
+    /// Returns the first page: `limit` models, or 100, with what is related to them at the same moment.
     @concurrent
     public func page() async throws(SyncError) -> Page {
         try page(of: try query.rowQuery())
@@ -80,9 +80,8 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
         _ page: RowQuery, spare: Int? = nil
     ) throws(SyncError) -> @Sendable () -> sending LivePair {
         let (keys, table, column) = (keys, query.table.name, try column.get())
-        var query = try others.rowQuery()
-        (query.top, query.skip) = (nil, 0)
-        return { [query] in
+        let query = try others.rowQuery()
+        return {
             LivePair(page: page, others: query, column: column, spare: spare) { rows in
                 // The error of a row that the model can't decode is thrown when the list is made.
                 rows.compactMap { try? ModelCoding<Model>.decode($0, table: table) }.flatMap(keys)

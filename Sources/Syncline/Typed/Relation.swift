@@ -32,12 +32,12 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     ///
     /// - Parameters:
     ///   - relation: The reference to follow.
-    ///   - targets: Only models of this query are followed; its `top` and `skip` are ignored.
+    ///   - targets: Only models of this query are followed.
     public func with<Target: SyncModel>(
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
     ) -> RelatedQuery<Model, Target, Target?> {
         let query = asQuery
-        let others = targets ?? SyncTable(query.table.untyped.database.table(Target.table)).query
+        let others = targets ?? SyncTable(query.table.untyped.database.rows(of: Target.table)).query
         return RelatedQuery(query: query, others: others, column: relation.column.map { _ in "id" }) { model in
             relation.reference(model)?.rowIDs.map { .string($0) } ?? []
         } join: { models, targets in
@@ -51,19 +51,23 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     ///
     /// - Parameters:
     ///   - relation: The reference to follow.
-    ///   - sources: Only models of this query are followed, in its order; its `top` and `skip` are ignored.
+    ///   - sources: Only models of this query are followed, in its order.
+    ///   - limit: How many of them each model gets at most; nil for all.
     public func with<Source: SyncModel>(
-        all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil
+        all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil, each limit: Int? = nil
     ) -> RelatedQuery<Model, Source, [Source]> {
         let query = asQuery
-        let others = sources ?? SyncTable(query.table.untyped.database.table(Source.table)).query
+        let others = sources ?? SyncTable(query.table.untyped.database.rows(of: Source.table)).query
         return RelatedQuery(query: query, others: others, column: relation.column) { model in
             if let texts = model.id.columnTexts { return texts.map { .string($0) } }
             // An id that can't be encoded is in no row.
             return (try? ValueEncoder.encode(model.id)).map { [$0] } ?? []
         } join: { models, sources in
             let known = Dictionary(grouping: sources) { relation.reference($0)?.exact }
-            return models.map { model in (model, known[model.id.exact] ?? []) }
+            return models.map { model in
+                let related = known[model.id.exact] ?? []
+                return (model, limit.map { Array(related.prefix(max(0, $0))) } ?? related)
+            }
         }
     }
 }

@@ -12,3 +12,10 @@ public protocol SyncModel: Codable, Identifiable, Sendable where ID: RowIdentifi
 extension SyncModel {
     public static var table: String { "\(Self.self)".lowercased() }
 }
+
+/// A model that has the version of its row, so that one that was read before the row changed is recognised: only such a
+/// model is stored as a whole by `update` and `save`.
+public protocol VersionedModel: SyncModel {
+    /// The version that the server gave the row; nil if the server does not have it yet.
+    var version: String? { get }
+}

@@ -19,7 +19,7 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
     /// Returns the first model, or nil if there is none.
     @concurrent
     public func first() async throws(SyncError) -> Model? {
-        try await top(min(query.top ?? 1, 1)).get().first
+        try await limit(min(query.limit ?? 1, 1)).get().first
     }
 
     /// A page of the models of a query, and where it ends.
@@ -30,7 +30,7 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
         fileprivate let end: RowQuery.Place?
     }
 
-    /// Returns the first page: `top` models, or 100.
+    /// Returns the first page: `limit` models, or 100.
     @concurrent
     public func page() async throws(SyncError) -> Page {
         try await page(of: try rowQuery())
@@ -51,10 +51,25 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
         return Page(models: try table.decode(result.rows), end: result.end)
     }
 
-    /// Returns the number of matching rows, ignoring `top` and `skip`. Counts rows that the model can't decode, too.
+    /// Changes the models in one transaction, and stores the columns that differ:
+    /// `todos.where { $0.list == list }.update { $0.complete = true }`. Returns how many rows differ.
+    @discardableResult
+    @concurrent
+    public func update(_ change: @escaping @Sendable (inout Model) throws -> Void) async throws -> Int {
+        try await table.untyped.database.transaction { transaction in try transaction.update(self, change) }
+    }
+
+    /// Deletes the rows in one transaction, also those that the model can't decode. Returns how many there were.
+    @discardableResult
+    @concurrent
+    public func delete() async throws(SyncError) -> Int {
+        try await table.untyped.alone(isGrouped: true) { transaction throws(SyncError) in try transaction.delete(self) }
+    }
+
+    /// Returns the number of rows that the query shows, including those that the model can't decode.
     @concurrent
     public func count() async throws(SyncError) -> Int {
-        try await table.untyped.count(try query.filter?.expression)
+        try await table.untyped.count(try rowQuery())
     }
 
     /// Returns how the query finds its rows, and how much it read.
@@ -63,10 +78,10 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
         try await table.untyped.explain(try rowQuery())
     }
 
-    /// Counts the matching rows, and returns how they were found. An index may count them without reading one.
+    /// Counts the rows, and returns how they were found. An index may count them without reading one.
     @concurrent
     public func explainCount() async throws(SyncError) -> QueryPlan {
-        try await table.untyped.explainCount(try query.filter?.expression)
+        try await table.untyped.explainCount(try rowQuery())
     }
 
     /// Observes the query: yields its current models, and new ones after each commit that changes them. A row that

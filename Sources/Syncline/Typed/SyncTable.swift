@@ -32,16 +32,24 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     @discardableResult
     @concurrent
     public func insert(_ model: Model) async throws(SyncError) -> Model {
-        try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, into: self) }
+        try await untyped.alone { transaction throws(SyncError) in try transaction.insert(model, in: self) }
     }
 
-    /// Stores the columns that differ from the current row. If the model has a property `version` and the row has
-    /// another version, throws `stale-item`. Without one, a change made since the model was read is not detected and
-    /// is overwritten: use ``update(id:_:)`` or ``update(_:from:)``.
+    /// Inserts models in one transaction, and returns them as stored.
     @discardableResult
     @concurrent
-    public func update(_ model: Model) async throws(SyncError) -> Model {
-        try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
+    public func insert(_ models: some Sequence<Model> & Sendable) async throws(SyncError) -> [Model] {
+        try await untyped.alone(isGrouped: true) { transaction throws(SyncError) in
+            try transaction.insert(models, in: self)
+        }
+    }
+
+    /// Inserts a model, or sets the columns that differ from its row. What changed since the model was read is not
+    /// detected and is overwritten: ``update(id:_:)`` and ``update(_:from:)`` keep it.
+    @discardableResult
+    @concurrent
+    public func overwrite(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.overwrite(model, in: self) }
     }
 
     /// Stores the columns that differ between two versions of a model. Changes made to other columns since the
@@ -65,16 +73,24 @@ public struct SyncTable<Model: SyncModel>: Sendable {
         }.value
     }
 
-    /// Deletes the model's row.
+    /// Deletes the model's row. Throws `row-absent` if there is none.
     @concurrent
     public func delete(_ model: Model) async throws(SyncError) {
         try await delete(id: model.id)
     }
 
-    /// Deletes a row.
+    /// Deletes a row. Throws `row-absent` if there is none.
     @concurrent
     public func delete(id: Model.ID) async throws(SyncError) {
-        try await untyped.alone { transaction throws(SyncError) in try transaction.delete(id: id, from: self) }
+        try await untyped.alone { transaction throws(SyncError) in try transaction.delete(id: id, in: self) }
+    }
+
+    /// Deletes rows in one transaction. Throws `row-absent` if there is none for one of the ids.
+    @concurrent
+    public func delete(ids: some Sequence<Model.ID> & Sendable) async throws(SyncError) {
+        try await untyped.alone(isGrouped: true) { transaction throws(SyncError) in
+            try transaction.delete(ids: ids, in: self)
+        }
     }
 
     // MARK: Indexes
@@ -152,6 +168,24 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     }
 }
 
+extension SyncTable where Model: VersionedModel {
+    /// Stores the columns that differ from the current row. Throws `row-absent` if there is no row, and `stale-item` if
+    /// it has another version than the model.
+    @discardableResult
+    @concurrent
+    public func update(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.update(model, in: self) }
+    }
+
+    /// Inserts a model, or stores the columns that differ from its row. Throws `stale-item` if the row has another
+    /// version than the model, or is gone.
+    @discardableResult
+    @concurrent
+    public func save(_ model: Model) async throws(SyncError) -> Model {
+        try await untyped.alone { transaction throws(SyncError) in try transaction.save(model, in: self) }
+    }
+}
+
 extension SyncTable: ModelSource {
     public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
         query.narrowed(change)
@@ -165,7 +199,7 @@ extension SyncDatabase {
         _ type: Model.Type, named name: String? = nil
     ) throws(SyncError) -> SyncTable<Model> {
         try declare(type, table: name ?? Model.table)
-        return SyncTable(table(name ?? Model.table))
+        return SyncTable(rows(of: name ?? Model.table))
     }
 
     /// Declares what a model says of the columns of its table. This blocks for as long as one write to memory takes, and

@@ -58,6 +58,8 @@ extension SyncError.Code {
     public static let rowExists = Self(rawValue: "row-exists")
     /// A change names a row whose delete is pending.
     public static let rowDeleted = Self(rawValue: "row-deleted")
+    /// There is no row to change.
+    public static let rowAbsent = Self(rawValue: "row-absent")
     /// The row changed after the model was read.
     public static let staleItem = Self(rawValue: "stale-item")
     /// A string is not a valid id.

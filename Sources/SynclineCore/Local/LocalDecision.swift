@@ -46,11 +46,14 @@ package enum LocalDecision {
         case .rowExists:
             SyncError(
                 .rowExists, "\(table) has a row with this id", hint: "Update it instead.", address: "\(table)/\(id)")
-        case .rowDeleted:
-            SyncError(
-                .rowDeleted, "the row was deleted, and the delete is not pushed yet",
-                hint: "Insert it again, or undo the delete.", address: "\(table)/\(id)")
+        case .rowDeleted: rowDeleted(table, id)
         }
+    }
+
+    package static func rowDeleted(_ table: String, _ id: String) -> SyncError {
+        SyncError(
+            .rowDeleted, "the row was deleted, and the delete is not pushed yet",
+            hint: "Insert it again, or undo the delete.", address: "\(table)/\(id)")
     }
 }
 

@@ -5,7 +5,7 @@
 import SynclineGround
 
 package struct LivePair: LiveContent {
-    /// The page, and the rows that are related to its rows.
+    /// The page, and the rows that are related to its rows; of a query with a window all that it shows.
     package struct Rows: Hashable, Sendable {
         package var page: QueryResult
         package var related: [StoredRow]
@@ -18,7 +18,7 @@ package struct LivePair: LiveContent {
     private let column: String
     private let keys: @Sendable ([StoredRow]) -> [Value]
     private let spare: Int?
-    /// The related rows; nil if the page refers to none.
+    /// The rows that may be related; nil if the page refers to none.
     private var related: LiveWindow?
     /// What they have in the column, encoded: strings that Unicode calls equivalent are different values.
     private var known: Set<[UInt8]> = []
@@ -77,7 +77,8 @@ package struct LivePair: LiveContent {
         if choices.isEmpty { return }
         let isRelated = FilterExpression.oneOf(.column(column), choices)
         var query = others
-        query.filter = others.filter.map { .and($0, isRelated) } ?? isRelated
+        // A query with a window shows the same rows whatever they are related to.
+        if others.top == nil, others.skip == 0 { query.filter = others.filter.map { .and($0, isRelated) } ?? isRelated }
         var window = LiveWindow(query, spare: spare)
         try window.load(reader)
         (related, known) = (window, new)

@@ -21,7 +21,7 @@ extension ScenarioRunner {
             functions: try names.map { try RowAggregate.Function(named: $0) })
         if let order = value[member: "orderby"]?.text { aggregate.order = try RowQuery.Key.list(parsing: order) }
         (aggregate.top, aggregate.skip) = (number(value, "top"), number(value, "skip") ?? 0)
-        let found = try await database.table(aggregate.table).compute(aggregate).map { group in
+        let found = try await database.rows(of: aggregate.table).compute(aggregate).map { group in
             Value.object(zip(groups + names, group.key + group.values).map { Value.Member($0, $1.plainNumber) })
         }
         let expected = value[member: "result"] ?? .null

@@ -117,7 +117,7 @@ public actor ScenarioRunner {
         case "insert", "update", "delete", "transaction", "purge", "reset-cursor", "undo", "resolve", "columns":
             try await change(step)
         case "get":
-            let row = try await database.table(table(value)).get(id: text(value, "id"))
+            let row = try await database.rows(of: table(value)).get(id: text(value, "id"))
             let expected = value[member: "row"] ?? .null
             let found = row.map { Value($0) } ?? .null
             guard found.isNull == expected.isNull, found.hasFields(of: expected) else {
@@ -172,9 +172,9 @@ public actor ScenarioRunner {
     private func perform(_ step: Scenario.Step) async throws {
         let value = step.value
         switch step.kind {
-        case "insert": try await database.table(table(value)).insert(value[member: "item"] ?? .null)
-        case "update": try await database.table(table(value)).update(value[member: "item"] ?? .null)
-        case "delete": try await database.table(table(value)).delete(id: text(value, "id"))
+        case "insert": try await database.rows(of: table(value)).insert(value[member: "item"] ?? .null)
+        case "update": try await database.rows(of: table(value)).update(value[member: "item"] ?? .null)
+        case "delete": try await database.rows(of: table(value)).delete(id: text(value, "id"))
         case "undo": try await database.undo()
         case "columns": try await declareColumns(value)
         case "resolve": try await resolve(value)
@@ -218,7 +218,9 @@ public actor ScenarioRunner {
         query.top = number(value, "top")
         query.skip = number(value, "skip") ?? 0
         query.select = value[member: "select"]?.elements.compactMap(\.text)
-        let found = try await database.table(query.table).query(query).rows.map { Value($0, selecting: query.select) }
+        let found = try await database.rows(of: query.table).query(query).rows.map {
+            Value($0, selecting: query.select)
+        }
         if let select = query.select {
             for row in found {
                 guard case .object(let members) = row, members.allSatisfy({ select.contains($0.name) }) else {

@@ -1,5 +1,5 @@
-// Conditions that the compiler must refuse: each line that ends with "refused". `tools/consumer` checks that it refuses
-// these lines and no others.
+// Code that the compiler must refuse: each line with "refused", perhaps with a part of the message that it must give.
+// `tools/consumer` checks that it refuses these lines and no others.
 
 import Foundation
 import Syncline
@@ -34,6 +34,17 @@ func conditions(_ parts: SyncTable<Part>, _ other: Filter<Part>) async throws {
     _ = try await parts.get(id: "a")  // refused
     _ = parts.where(other)
     _ = parts.where(Filter<TodoItem> { $0.complete })  // refused
+}
+
+func tables(_ database: SyncDatabase, _ part: Part) async throws {
+    _ = try await database.table(Part.self).where { $0.txet == "x" }.get()  // refused: has no dynamic member 'txet'
+    _ = try await database.table(Part.self).order(by: \.txet).get()  // refused: 'Part' has no member 'txet'
+    let parts = try database.table(Part.self)
+    try await parts.overwrite(part)
+    try await parts.save(part)  // refused: requires that 'Part' conform to 'VersionedModel'
+    try await parts.where { $0.done }.update { $0.price = "5" }  // refused: 'String' to type 'Double'
+    try parts.where { $0.done }.delete()  // refused: not marked with 'await'
+    try await database.rows(of: "part").where { $0.done }.get()  // refused: 'RowTable' has no member 'where'
 }
 
 struct TodoItem: SyncModel {

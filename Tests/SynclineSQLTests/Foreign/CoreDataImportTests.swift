@@ -90,7 +90,7 @@ import Testing
         #expect(try await store.row("TodoItem", "changed")?["unknown"] == "kept")
         _ = try await store.database.pull("TodoItem", PullSettings(queryID: "all"))
         #expect(try await store.database.conflicts().isEmpty)
-        #expect(try await store.database.table("TodoItem").query(RowQuery(table: "TodoItem")).rows.count == 3)
+        #expect(try await store.database.rows(of: "TodoItem").query(RowQuery(table: "TodoItem")).rows.count == 3)
         try await store.database.close()
     }
 

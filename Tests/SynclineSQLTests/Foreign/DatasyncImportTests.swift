@@ -65,7 +65,7 @@ import Testing
             ])
         _ = try await store.database.pull("todoitem", PullSettings(queryID: "all"))
         #expect(try await store.database.conflicts().isEmpty)
-        #expect(try await store.database.table("todoitem").query(RowQuery(table: "todoitem")).rows.count == 4)
+        #expect(try await store.database.rows(of: "todoitem").query(RowQuery(table: "todoitem")).rows.count == 4)
         try await store.database.close()
     }
 

@@ -72,7 +72,7 @@ import Testing
         #expect(torn != (try bytes(file.path)))
         #expect(try await foreign(copy).makeStore(at: storePath).tables.first?.rows == 200)
         let database = try await SyncDatabase.open(at: storePath)
-        let new = try await database.table("TodoItem").query(RowQuery(table: "TodoItem")).rows.filter {
+        let new = try await database.rows(of: "TodoItem").query(RowQuery(table: "TodoItem")).rows.filter {
             if case .string(let text)? = $0.columns["text"] { text.contains("new") } else { true }
         }
         #expect(new.isEmpty)
@@ -88,8 +88,8 @@ import Testing
             """)
         #expect(try await foreign().makeStore(at: storePath).tables == [.init(name: "TodoItem", rows: 1201)])
         let database = try await SyncDatabase.open(at: storePath)
-        #expect(try await database.table("TodoItem").get(id: "r1201")?.columns["text"] == "text 1201")
-        #expect(try await database.table("TodoItem").query(RowQuery(table: "TodoItem")).rows.count == 1201)
+        #expect(try await database.rows(of: "TodoItem").get(id: "r1201")?.columns["text"] == "text 1201")
+        #expect(try await database.rows(of: "TodoItem").query(RowQuery(table: "TodoItem")).rows.count == 1201)
         try await database.close()
     }
 
@@ -260,7 +260,7 @@ import Testing
         #expect(try await store.database.push().outcome == .complete, "seed \(seed)")
         #expect(store.sent == expected(rows, operations), "seed \(seed)")
         _ = try await store.database.pull("TodoItem", PullSettings(queryID: "all"))
-        let found = try await store.database.table("TodoItem").query(RowQuery(table: "TodoItem")).rows
+        let found = try await store.database.rows(of: "TodoItem").query(RowQuery(table: "TodoItem")).rows
         let deleted = Set(operations.filter { $0.type == 2 }.map(\.id))
         let wanted = Set(rows.keys).union(
             onServer.compactMap { row in

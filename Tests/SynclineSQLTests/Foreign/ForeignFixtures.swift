@@ -172,7 +172,7 @@ struct ImportedStore {
     }
 
     func row(_ table: String, _ id: String) async throws -> [String: Value]? {
-        try await database.table(table).get(id: id).map { row in
+        try await database.rows(of: table).get(id: id).map { row in
             Dictionary(uniqueKeysWithValues: row.columns.members.map { ($0.name, $0.value) })
         }
     }

@@ -237,7 +237,7 @@ private struct AdoptedStory {
             truth[row.id] = Self.text(row.members(.datasync3))
         }
         var rows: [String: String] = [:]
-        for row in try await client.table("t").query(RowQuery(table: "t")).rows {
+        for row in try await client.rows(of: "t").query(RowQuery(table: "t")).rows {
             rows[row.id] = Self.text([.init("id", .string(row.id))] + row.columns.members)
         }
         for id in Set(truth.keys).union(rows.keys).sorted() where truth[id] != rows[id] {

@@ -23,7 +23,7 @@ import Testing
         #expect(desk.line.takeRequests() == ["POST /tables/todoitem", batch, batch, batch])
         #expect(try await store.column("version") == desk.truth())
         try await store.update("r1", "new")
-        try await store.table("todoitem").delete(id: "r2")
+        try await store.rows(of: "todoitem").delete(id: "r2")
         try await store.insert("x", "another")
         #expect(try await store.push().outcome == .complete)
         #expect(desk.line.takeRequests() == [batch])
@@ -48,7 +48,7 @@ import Testing
         try await store.pushOnce()
         let before = try desk.truth()
         try await store.update("a", "two")
-        try await store.table("todoitem").delete(id: "gone")
+        try await store.rows(of: "todoitem").delete(id: "gone")
         for number in 0..<5 { try await store.insert("n\(number)", "new") }
         desk.line.lose(1)
         #expect(try await store.pushOnce().reason?.code == .offline)
@@ -82,7 +82,7 @@ import Testing
         try desk.ask("DELETE", "todoitem/b")
         try await store.update("a", "mine")
         try await store.update("b", "mine")
-        try await store.table("todoitem").update(
+        try await store.rows(of: "todoitem").update(
             .object([.init("id", .string("c")), .init("complete", .string("no boolean"))]))
         try await store.insert("r", "refused", into: "readonly")
         try await store.insert("d", "fine")

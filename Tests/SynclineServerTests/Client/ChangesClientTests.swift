@@ -105,9 +105,10 @@ import Testing
                 let store = try await desk.store("a")
                 try await store.insert("r", "one", into: table)
                 try await store.pushOnce()
-                try await store.table(table).delete(id: "r")
+                try await store.rows(of: table).delete(id: "r")
                 try await store.pushOnce()
-                try await store.table(table).insert(.object([.init("id", .string("r")), .init("n", .integer(2))]))
+                try await store.rows(of: table).insert(
+                    .object([.init("id", .string("r")), .init("n", .integer(2))]))
                 desk.line.lose(lost)
                 for _ in 0...lost { _ = try await store.push() }
                 #expect(try await store.pending().isEmpty, "\(table), \(lost) answers lost")

@@ -114,16 +114,16 @@ struct ClientDesk {
 extension SyncDatabase {
     /// The rows of a table, by id, with a column.
     func column(_ name: String, of table: String = "todoitem") async throws -> [String: Value] {
-        let rows = try await self.table(table).query(RowQuery(table: table)).rows
+        let rows = try await self.rows(of: table).query(RowQuery(table: table)).rows
         return Dictionary(rows.map { ($0.id, $0.columns[name] ?? .null) }) { $1 }
     }
 
     func insert(_ id: String, _ text: String, into table: String = "todoitem") async throws {
-        try await self.table(table).insert(.object([.init("id", .string(id)), .init("text", .string(text))]))
+        try await self.rows(of: table).insert(.object([.init("id", .string(id)), .init("text", .string(text))]))
     }
 
     func update(_ id: String, _ text: String, in table: String = "todoitem") async throws {
-        try await self.table(table).update(.object([.init("id", .string(id)), .init("text", .string(text))]))
+        try await self.rows(of: table).update(.object([.init("id", .string(id)), .init("text", .string(text))]))
     }
 
     @discardableResult

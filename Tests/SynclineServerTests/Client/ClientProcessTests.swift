@@ -38,7 +38,7 @@ private final class Crowd: Sendable {
                     try await store.update("w\(number)-\(row)", "\(round)")
                 }
             }
-            if round == 4 { try await store.table("todoitem").delete(id: "w\(number)-7") }
+            if round == 4 { try await store.rows(of: "todoitem").delete(id: "w\(number)-7") }
             #expect(try await store.push().outcome == .complete)
         }
         try await store.close()

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func contents(_ device: SyncDatabase) async throws -> [String: Value] {
-        let rows = try await device.table("todoitem").query(RowQuery(table: "todoitem")).rows
+        let rows = try await device.rows(of: "todoitem").query(RowQuery(table: "todoitem")).rows
         return Dictionary(rows.map { ($0.id, $0.columns["text"] ?? .null) }) { $1 }
     }
 
@@ -36,7 +36,7 @@ import Testing
         let first = try await device(server, folder, "first", protocolVersion)
         let second = try await device(server, folder, "second", protocolVersion)
         for number in 0..<60 {
-            try await first.table("todoitem").insert(
+            try await first.rows(of: "todoitem").insert(
                 .object([.init("id", .string("r\(number)")), .init("text", .string("text \(number)"))]))
         }
         #expect(try await first.push().outcome == .complete)
@@ -45,12 +45,14 @@ import Testing
         #expect(try await second.pull("todoitem", settings).received >= 60)
         #expect(try await contents(second) == contents(first))
 
-        try await second.table("todoitem").update(.object([.init("id", .string("r1")), .init("text", .string("new"))]))
-        try await second.table("todoitem").delete(id: "r2")
-        try await second.table("todoitem").update(
+        try await second.rows(of: "todoitem").update(
+            .object([.init("id", .string("r1")), .init("text", .string("new"))]))
+        try await second.rows(of: "todoitem").delete(id: "r2")
+        try await second.rows(of: "todoitem").update(
             .object([.init("id", .string("r3")), .init("text", .string("theirs"))]))
         #expect(try await second.push().outcome == .complete)
-        try await first.table("todoitem").update(.object([.init("id", .string("r3")), .init("text", .string("mine"))]))
+        try await first.rows(of: "todoitem").update(
+            .object([.init("id", .string("r3")), .init("text", .string("mine"))]))
         #expect(try await first.push().outcome != .complete)
         let conflicts = try await first.conflicts()
         #expect(conflicts.map(\.id) == ["r3"])

@@ -91,7 +91,7 @@ private final class FailoverStory {
             if !ids.isEmpty { try await client.update(chance.pick(ids), "text \(count)", in: table) }
         case 4:
             let ids = try await client.column("text", of: table).keys.sorted()
-            if !ids.isEmpty { try await client.table(table).delete(id: chance.pick(ids)) }
+            if !ids.isEmpty { try await client.rows(of: table).delete(id: chance.pick(ids)) }
         case 5:
             line.lose(chance.below(2))
             _ = try? await client.pushOnce()

@@ -19,7 +19,7 @@ import Testing
             return try await SyncDatabase.open(at: folder.path + "/" + name, configuration)
         }
         let (listener, writer) = (try await store("a"), try await store("b"))
-        try await writer.table("todoitem").insert(.object([.init("id", .string("first"))]))
+        try await writer.rows(of: "todoitem").insert(.object([.init("id", .string("first"))]))
         #expect(try await writer.push().reason == nil)
         var settings = AutomaticSyncSettings(tables: ["todoitem"])
         settings.interval = nil
@@ -27,14 +27,14 @@ import Testing
         for number in 0..<5 {
             // Before the first round is over nothing listens, and changes made until then are reported when the
             // stream begins.
-            try await writer.table("todoitem").insert(.object([.init("id", .string("r\(number)"))]))
+            try await writer.rows(of: "todoitem").insert(.object([.init("id", .string("r\(number)"))]))
             #expect(try await writer.push().reason == nil)
             for await status in sync.statuses() {
                 if case .waiting(_, let error) = status.phase { Issue.record("\(error)") }
-                if try await listener.table("todoitem").get(id: "r\(number)") != nil { break }
+                if try await listener.rows(of: "todoitem").get(id: "r\(number)") != nil { break }
             }
         }
-        #expect(try await listener.table("todoitem").count() == 6)
+        #expect(try await listener.rows(of: "todoitem").count() == 6)
         await sync.stop()
         try await listener.close()
         try await writer.close()

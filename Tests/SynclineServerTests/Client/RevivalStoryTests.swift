@@ -126,7 +126,7 @@ private final class RevivalStory {
 
     private func change(_ client: Int) async throws {
         let id = "r\(chance.below(3))"
-        let rows = stores[client].table(table)
+        let rows = stores[client].rows(of: table)
         let isThere = try await rows.get(id: id) != nil
         var item: [Value.Member] = [.init("id", .string(id))]
         for name in ["a", "b"] where chance.once(in: 2) {
@@ -198,7 +198,7 @@ private final class RevivalStory {
         for client in 0..<2 {
             try await pull(client, reconciles: true)
             var rows: [String: [String: Value]] = [:]
-            for row in try await stores[client].table(table).query(RowQuery(table: table)).rows {
+            for row in try await stores[client].rows(of: table).query(RowQuery(table: table)).rows {
                 rows[row.id] = ["a": row.columns["a"] ?? .null, "b": row.columns["b"] ?? .null]
             }
             guard rows == truth else { throw Failure(description: "client \(client) has \(rows), the server \(truth)") }

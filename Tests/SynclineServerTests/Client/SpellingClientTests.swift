@@ -98,7 +98,7 @@ private final class WriteLine: HTTPTransport {
         try await store.close()
         store = try await SyncDatabase.open(at: folder.path + "/s", configuration)
         for id in ids {
-            try await store.table(table).update(.object([.init("id", .string(id)), .init("z", .integer(2))]))
+            try await store.rows(of: table).update(.object([.init("id", .string(id)), .init("z", .integer(2))]))
         }
         line.writes.withLock { $0 = [] }
         #expect(try await store.push(PushSettings(batchSize: 1, retries: 0)).reason == nil)

@@ -189,11 +189,11 @@ private struct TypedRows {
         }
         let store = try await open("all")
         #expect(try await store.pullAll(table).reason == nil)
-        let places = try await store.table(table).query(RowQuery(table: table)).rows
+        let places = try await store.rows(of: table).query(RowQuery(table: table)).rows
         #expect(places.count == 60)
         for number in 0..<count {
             let filter = rows.filter()
-            let found = try await store.table(table).query(RowQuery(table: table, filter: filter)).rows.map(\.id)
+            let found = try await store.rows(of: table).query(RowQuery(table: table, filter: filter)).rows.map(\.id)
             let sent = try filter.spelled(by: rows.types, for: protocolVersion).forServers.text(for: protocolVersion)
             let answer = try ask("/tables/\(table)?$top=1000&$filter=\(sent.encoded)")
             #expect(answer.status == 200, "\(sent): \(answer.text)")
@@ -204,7 +204,7 @@ private struct TypedRows {
             for _ in 0..<2 {
                 let report = try await other.pullAll(table) { ($0.filter, $0.reconciles) = (filter, true) }
                 #expect(report.reason == nil && report.deleted == 0, "seed \(Self.seed): \(sent)")
-                let kept = try await other.table(table).query(RowQuery(table: table)).rows.map(\.id)
+                let kept = try await other.rows(of: table).query(RowQuery(table: table)).rows.map(\.id)
                 #expect(kept.sorted() == found.sorted(), "seed \(Self.seed): \(sent)")
             }
             try await other.close()

@@ -24,14 +24,14 @@ import Testing
             #expect(try await store.pushOnce().reason == nil)
             #expect(try await store.column("text") == ["\(name)1": .string("one"), "\(name)2": .string("two")])
             try await store.update("\(name)1", "three")
-            try await store.table("todoitem").delete(id: "\(name)2")
+            try await store.rows(of: "todoitem").delete(id: "\(name)2")
             #expect(try await store.pushOnce().reason == nil)
             #expect(try await store.column("text") == ["\(name)1": .string("three")])
             #expect(try await store.pending().isEmpty)
             let row = try client.desk.tables.row("todoitem", id: "\(name)1")
             #expect(row?.columns["text"] == .string("three"))
             #expect(
-                try await store.table("todoitem").get(id: "\(name)1")?.columns["version"]
+                try await store.rows(of: "todoitem").get(id: "\(name)1")?.columns["version"]
                     == row.map { .string($0.version) })
             try await store.close()
         }

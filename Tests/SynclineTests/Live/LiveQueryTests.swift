@@ -102,7 +102,7 @@ private struct CountedItem: SyncModel {
     private static func insertPairs(of items: SyncTable<Item>, _ count: Int) async throws {
         for number in 0..<count {
             try await items.untyped.database.transaction { transaction in
-                for name in ["m", "n"] { try transaction.insert(Item(id: "\(name)\(number)", text: ""), into: items) }
+                for name in ["m", "n"] { try transaction.insert(Item(id: "\(name)\(number)", text: ""), in: items) }
             }
         }
     }

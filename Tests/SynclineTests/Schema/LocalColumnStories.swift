@@ -76,7 +76,7 @@ import Testing
         configuration.schema = SyncSchema(version: 1, tables: [TableSchema("t", localColumns: ["rank"])])
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, configuration)
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         for number in 0..<60 {
             try await table.insert(.item("\(number)", ["rank": .integer(Int64(number % 10)), "n": .integer(1)]))
         }
@@ -88,6 +88,6 @@ import Testing
         try await database.close()
         _ = try StateImage.check(disk, "checkpoints")
         let again = try await SyncDatabase.open(disk, configuration)
-        #expect(try await again.table("t").count(try FilterExpression(parsing: "rank lt 2")) == 12)
+        #expect(try await again.rows(of: "t").count(try FilterExpression(parsing: "rank lt 2")) == 12)
     }
 }

@@ -30,7 +30,7 @@ import Testing
     private static func store() async throws -> MemoryStorage {
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, configuration(first))
-        try await database.table("t").insert(
+        try await database.rows(of: "t").insert(
             .item("1", ["text": .string("milk"), "open": .bool(true), "old": .integer(1)]))
         try await database.close()
         return disk
@@ -42,7 +42,7 @@ import Testing
         for round in 0..<2 {
             let database = try await SyncDatabase.open(disk, Self.configuration(Self.second))
             #expect(
-                try await database.table("t").get(id: "1")?.columns.dictionary
+                try await database.rows(of: "t").get(id: "1")?.columns.dictionary
                     == ["title": .string("milk"), "isOpen": .bool(true)])
             let operation = try #require(try await database.pending().first)
             #expect(try await database.fields(of: operation) == ["title"])
@@ -70,13 +70,13 @@ import Testing
         #expect(error?.code == .storeNewer)
         #expect(try StateImage.check(disk, "after") == before)
         let database = try await SyncDatabase.open(disk, Self.configuration(nil))
-        #expect(try await database.table("t").get(id: "1")?.columns["title"] == .string("milk"))
+        #expect(try await database.rows(of: "t").get(id: "1")?.columns["title"] == .string("milk"))
     }
 
     @Test func `a process without a schema uses the recorded one`() async throws {
         let disk = try await Self.store()
         let database = try await SyncDatabase.open(disk, Self.configuration(nil))
-        try await database.table("t").insert(.item("2", ["open": .bool(false), "text": .string("bread")]))
+        try await database.rows(of: "t").insert(.item("2", ["open": .bool(false), "text": .string("bread")]))
         let operation = try #require(try await database.pending().last)
         #expect(try await database.fields(of: operation) == ["text"])
         #expect(database.declaration == (try SchemaChange(opening: nil, with: Self.first))?.declaration)
@@ -100,7 +100,7 @@ import Testing
         }
         #expect(error?.code == .invalidConfiguration)
         let database = try await SyncDatabase.open(disk, Self.configuration(Self.first))
-        #expect(try await database.table("t").get(id: "1")?.columns["text"] == .string("milk"))
+        #expect(try await database.rows(of: "t").get(id: "1")?.columns["text"] == .string("milk"))
     }
 
     @Test func `after a kill during a migration, it is complete or has not begun`() async throws {
@@ -112,13 +112,13 @@ import Testing
             let after = disk.processKill()
             let image = try StateImage.check(after, "call \(call)")
             let seen = try await SyncDatabase.open(after, Self.configuration(nil))
-            let row = try await seen.table("t").get(id: "1")?.columns.dictionary
+            let row = try await seen.rows(of: "t").get(id: "1")?.columns.dictionary
             let isNew = seen.declaration?.version == 2
             #expect(row?.keys.sorted() == (isNew ? ["isOpen", "title"] : ["old", "open", "text"]), "call \(call)")
             #expect(seen.lastEvent.rawValue == image.through)
             try await seen.close()
             let database = try await SyncDatabase.open(after, Self.configuration(Self.second))
-            #expect(try await database.table("t").get(id: "1")?.columns["title"] == .string("milk"))
+            #expect(try await database.rows(of: "t").get(id: "1")?.columns["title"] == .string("milk"))
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
     @Test func `a store without a schema records none`() async throws {
         let disk = MemoryStorage(granularity: .sector)
         let database = try await SyncDatabase.open(disk, .test())
-        try await database.table("t").insert(.item("1", ["open": .bool(true)]))
+        try await database.rows(of: "t").insert(.item("1", ["open": .bool(true)]))
         try await database.close()
         let image = try StateImage.check(disk, "without")
         let settings = image.contents.keys.filter { $0.first == 4 }
@@ -151,14 +151,14 @@ import Testing
         let disk = MemoryStorage(granularity: .sector)
         var schema = SyncSchema(version: 1, tables: [TableSchema("t"), TableSchema("list")], isStrict: true)
         let database = try await SyncDatabase.open(disk, Self.configuration(schema))
-        try await database.table("t").insert(.item("1", [:]))
+        try await database.rows(of: "t").insert(.item("1", [:]))
         let before = (database.lastEvent, database.totals)
         func refuses(_ body: () async throws -> Void) async {
             let error = await #expect(throws: SyncError.self) { try await body() }
             #expect(error?.code == .unknownTable)
             #expect(error?.hint == "Declared tables: t, list.")
         }
-        let table = database.table("other")
+        let table = database.rows(of: "other")
         await refuses { try await table.insert(.item("1", [:])) }
         await refuses { try await table.insert(id: "1", columns: .empty) }
         await refuses { try await table.update(.item("1", [:])) }
@@ -190,11 +190,11 @@ import Testing
         }
         await refuses { _ = try await database.present.get("other", id: "1") }
         #expect(database.lastEvent == before.0 && database.totals == before.1)
-        try await database.table("list").insert(.item("1", [:]))
+        try await database.rows(of: "list").insert(.item("1", [:]))
         try await database.close()
         schema.isStrict = false
         let lax = try await SyncDatabase.open(disk, Self.configuration(schema))
-        try await lax.table("other").insert(.item("1", [:]))
+        try await lax.rows(of: "other").insert(.item("1", [:]))
     }
 
     @Test func `a setting can't take the place of the schema`() async throws {

@@ -59,11 +59,11 @@ import Testing
             )
             let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, protocolVersion, network))
             #expect(try await old.sync(["t"]).reason == nil)
-            try await old.table("t").update(.item("1", ["note": "oat milk"]))
+            try await old.rows(of: "t").update(.item("1", ["note": "oat milk"]))
             // The write arrives, and its response is lost: it is frozen with the old name.
             network.script([.dropAnswer])
             #expect(try await old.push().reason?.code == .offline)
-            try await old.table("t").update(.item("2", ["note": "rye bread"]))
+            try await old.rows(of: "t").update(.item("2", ["note": "rye bread"]))
             try await old.close()
 
             let new = try await SyncDatabase.open(disk, Self.configuration(Self.second, protocolVersion, network))
@@ -99,12 +99,12 @@ import Testing
             settings.filter = try .init(parsing: "startswith(text, 'm')")
             settings.reconciles = true
             #expect(try await database.pull("t", settings).reason == nil)
-            #expect(try await database.table("t").query(RowQuery(table: "t")).rows.map(\.id) == ["1"])
+            #expect(try await database.rows(of: "t").query(RowQuery(table: "t")).rows.map(\.id) == ["1"])
             settings = PullSettings()
             settings.order = [RowQuery.Key("text")]
             #expect(try await database.pull("t", settings).received >= 2)
             server.upsert([.item("1", ["note": "theirs", "done": false])], in: "t")
-            try await database.table("t").update(.item("1", ["text": "mine"]))
+            try await database.rows(of: "t").update(.item("1", ["text": "mine"]))
             let preview = try await database.pushPreview()
             let body = try Value(json: preview.requests.first??.body ?? [])
             #expect(body[member: "note"] == "mine" && body[member: "text"] == nil)
@@ -115,7 +115,9 @@ import Testing
             try await database.resolve(table: "t", id: "1", .keepMine)
             #expect(try await database.push().outcome == .complete)
             #expect(Self.note(server, "1") == "mine")
-            await #expect(throws: SyncError.self) { try await database.table("t").update(.item("1", ["note": "x"])) }
+            await #expect(throws: SyncError.self) {
+                try await database.rows(of: "t").update(.item("1", ["note": "x"]))
+            }
         }
     }
 
@@ -145,16 +147,16 @@ import Testing
             #expect(try await old.sync(["t", "old"]).reason == nil)
             try await old.close()
             let new = try await SyncDatabase.open(disk, Self.configuration(schema, .datasync3, network))
-            let row = try await new.table("t").get(id: "1")?.columns
+            let row = try await new.rows(of: "t").get(id: "1")?.columns
             #expect(row?["priority"] == 2 && row?["size"] == "12 kg!")
             #expect(try await new.pending().isEmpty)
             #expect(try await new.tables() == ["t"])
             #expect(try await new.sync(["t"]).push.operations.isEmpty)
-            try await new.table("t").update(.item("1", ["note": .string("b\(device)"), "priority": 2]))
+            try await new.rows(of: "t").update(.item("1", ["note": .string("b\(device)"), "priority": 2]))
             #expect(try await new.sync(["t"]).reason == nil)
             writes += 1
             #expect(server.rows(of: "t").first?[member: "priority"] == nil, "only what the app set is sent")
-            #expect(try await new.table("t").get(id: "1")?.columns["priority"] == 2)
+            #expect(try await new.rows(of: "t").get(id: "1")?.columns["priority"] == 2)
             let past = try await new.history(at: 4)
             #expect(try await past.get("t", id: "1")?.columns["priority"] == nil)
             try await new.close()
@@ -168,7 +170,7 @@ import Testing
         let server = SimulatedServer(.zumo2)
         let network = SimulatedNetwork(server)
         let old = try await SyncDatabase.open(disk, Self.configuration(Self.first, .zumo2, network))
-        try await old.table("t").insert(.item("1", [:]))
+        try await old.rows(of: "t").insert(.item("1", [:]))
         try await old.close()
         func schema(_ step: Migration.Step) -> SyncSchema {
             SyncSchema(version: 2, migrations: [Migration(to: 2, steps: [step])])

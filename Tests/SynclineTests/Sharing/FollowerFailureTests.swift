@@ -13,7 +13,9 @@ import Testing
 
     private func rows(_ database: SyncDatabase) async throws -> [String: Value] {
         var rows: [String: Value] = [:]
-        for row in try await database.table("t").query(RowQuery(table: "t")).rows { rows[row.id] = row.columns["n"] }
+        for row in try await database.rows(of: "t").query(RowQuery(table: "t")).rows {
+            rows[row.id] = row.columns["n"]
+        }
         return rows
     }
 
@@ -33,7 +35,7 @@ import Testing
         disk.arm(FaultPlan(call: 1, of: [.syncDirectory]))
         let widget = try await SyncDatabase.follow(disk, .process("widget"))
         #expect(disk.counts.faults == 1)
-        try await widget.table("t").insert(.item("a", ["n": 1]))
+        try await widget.rows(of: "t").insert(.item("a", ["n": 1]))
         let rest = disk.crash { _ in false }
         #expect(try await rows(try await SyncDatabase.open(rest, .process("later"))) == ["a": 1])
     }
@@ -45,7 +47,7 @@ import Testing
             call += 1
             let disk = MemoryStorage(granularity: .sector)
             let app = try await SyncDatabase.open(disk, .process("app"))
-            for number in 0..<5 { try await app.table("t").insert(.item("row\(number)", ["n": 0])) }
+            for number in 0..<5 { try await app.rows(of: "t").insert(.item("row\(number)", ["n": 0])) }
             try await app.checkpoint()
             let widget = try await SyncDatabase.follow(disk, .process("widget"))
             try await app.transaction { transaction in
@@ -56,7 +58,7 @@ import Testing
             _ = try? await widget.refresh()
             wasReached = disk.counts.faults > 0
             disk.disarm()
-            try await app.table("t").insert(.item("new", ["n": 1]))
+            try await app.rows(of: "t").insert(.item("new", ["n": 1]))
             try await widget.refresh()
             #expect(try await rows(widget) == rows(app), "call \(call)")
         }
@@ -105,12 +107,12 @@ import Testing
         try WholeFile(TributaryName(number: .max, process: 1).path, in: disk).replace(with: file.bytes)
         try await widget.refresh()
         let error = await #expect(throws: SyncError.self) {
-            try await widget.table("t").insert(.item("a", ["n": 1]))
+            try await widget.rows(of: "t").insert(.item("a", ["n": 1]))
         }
         #expect(error?.code == .ioError)
         try await app.refresh()
         let next = try await SyncDatabase.follow(disk, .process("next"))
-        try await next.table("t").insert(.item("a", ["n": 1]))
+        try await next.rows(of: "t").insert(.item("a", ["n": 1]))
         try await app.refresh()
         #expect(try await rows(app) == ["a": 1])
     }

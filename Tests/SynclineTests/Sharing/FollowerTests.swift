@@ -24,17 +24,19 @@ import Testing
 
     private func rows(_ database: SyncDatabase) async throws -> [String: Value] {
         var rows: [String: Value] = [:]
-        for row in try await database.table("t").query(RowQuery(table: "t")).rows { rows[row.id] = row.columns["n"] }
+        for row in try await database.rows(of: "t").query(RowQuery(table: "t")).rows {
+            rows[row.id] = row.columns["n"]
+        }
         return rows
     }
 
     @Test func `it sees what the other process writes after a refresh, and its own changes at once`() async throws {
         let app = try await app()
-        try await app.table("t").insert(.item("a", ["n": 1]))
+        try await app.rows(of: "t").insert(.item("a", ["n": 1]))
         let widget = try await follower()
         #expect(try await rows(widget) == ["a": 1])
-        try await app.table("t").update(.item("a", ["n": 2]))
-        try await widget.table("t").insert(.item("b", ["n": 3]))
+        try await app.rows(of: "t").update(.item("a", ["n": 2]))
+        try await widget.rows(of: "t").insert(.item("b", ["n": 3]))
         #expect(try await rows(widget) == ["a": 1, "b": 3])
         try await widget.refresh()
         #expect(try await rows(widget) == ["a": 2, "b": 3])
@@ -56,7 +58,7 @@ import Testing
             var due: Date
         }
         let app = try await app()
-        try await app.table("t").insert(.item("a", ["due": "2026-03-01T12:00:00+02:00"]))
+        try await app.rows(of: "t").insert(.item("a", ["due": "2026-03-01T12:00:00+02:00"]))
         let widget = try await follower()
         let entries = try widget.table(Entry.self)
         try await entries.insert(Entry(id: "b", due: Date(timeIntervalSince1970: 1_772_361_000)))
@@ -78,7 +80,7 @@ import Testing
             try transaction.insert("t", .item("a", ["n": 1]))
             try transaction.insert("t", .item("b", ["n": 2]))
         }
-        try await first.table("t").update(.item("a", ["n": 5]))
+        try await first.rows(of: "t").update(.item("a", ["n": 5]))
         try await first.close()
         let second = try await follower("two")
         #expect(try await rows(second) == ["a": 5, "b": 2])
@@ -91,18 +93,18 @@ import Testing
     @Test func `a live query of a follower shows what either process changes`() async throws {
         let app = try await app()
         let widget = try await follower()
-        var results = widget.table("t").observe(RowQuery(table: "t")).makeAsyncIterator()
+        var results = widget.rows(of: "t").observe(RowQuery(table: "t")).makeAsyncIterator()
         #expect(try await results.next()?.rows.count == 0)
-        try await widget.table("t").insert(.item("a", [:]))
+        try await widget.rows(of: "t").insert(.item("a", [:]))
         #expect(try await results.next()?.rows.map(\.id) == ["a"])
-        try await app.table("t").insert(.item("b", [:]))
+        try await app.rows(of: "t").insert(.item("b", [:]))
         try await widget.refresh()
         #expect(try await results.next()?.rows.map(\.id).sorted() == ["a", "b"])
     }
 
     @Test func `only rows can be changed by a follower`() async throws {
         let app = try await app()
-        try await app.table("t").insert(.item("a", [:]))
+        try await app.rows(of: "t").insert(.item("a", [:]))
         let widget = try await follower()
         let calls: [@Sendable () async throws -> Void] = [
             { try await widget.set("backend", "http://localhost") }, { _ = try await widget.undo() },
@@ -123,7 +125,7 @@ import Testing
         // The names of processes say nothing of the order.
         for number in 0..<20 {
             let first = try await follower("first\(number)")
-            try await first.table("t").update(.item("a", ["n": .integer(Int64(number))]))
+            try await first.rows(of: "t").update(.item("a", ["n": .integer(Int64(number))]))
         }
         #expect(try await rows(try await app()) == ["a": 19])
     }
@@ -148,9 +150,9 @@ import Testing
     @Test func `changes that are refused stay, and those of other processes are made`() async throws {
         let app = try await app()
         let (first, second) = (try await follower("one"), try await follower("two"))
-        try await first.table("other").insert(.item("x", [:]))
-        try await first.table("t").insert(.item("a", ["n": 1]))
-        try await second.table("t").insert(.item("b", ["n": 2]))
+        try await first.rows(of: "other").insert(.item("x", [:]))
+        try await first.rows(of: "t").insert(.item("a", ["n": 1]))
+        try await second.rows(of: "t").insert(.item("b", ["n": 2]))
         try await app.setStrictTables(["t"])
         let error = await #expect(throws: SyncError.self) { try await app.refresh() }
         #expect(error?.code == .unknownTable && error?.address?.hasPrefix("tributaries/") == true)
@@ -164,8 +166,8 @@ import Testing
     @Test func `a damaged file is named and stays, and the rest is made`() async throws {
         let app = try await app()
         let (first, second) = (try await follower("one"), try await follower("two"))
-        try await first.table("t").insert(.item("a", ["n": 1]))
-        try await second.table("t").insert(.item("b", ["n": 2]))
+        try await first.rows(of: "t").insert(.item("a", ["n": 1]))
+        try await second.rows(of: "t").insert(.item("b", ["n": 2]))
         let name = try #require(try Tributaries.all(disk).first)
         try disk.flipBit(in: name.path, at: 40, bit: 3)
         let error = await #expect(throws: SyncError.self) { try await app.refresh() }
@@ -207,12 +209,12 @@ import Testing
     {
         try await app().close()
         let widget = try await follower()
-        try await widget.table("t").insert(.item("a", [:]))
+        try await widget.rows(of: "t").insert(.item("a", [:]))
         let error = await #expect(throws: SyncError.self) { try await SyncDatabase.erase(disk) }
         #expect(error?.code == .pendingChanges)
         try await SyncDatabase.erase(disk, force: true)
         #expect(try disk.names(in: "") == [])
-        let gone = await #expect(throws: SyncError.self) { try await widget.table("t").insert(.item("b", [:])) }
+        let gone = await #expect(throws: SyncError.self) { try await widget.rows(of: "t").insert(.item("b", [:])) }
         #expect(gone?.code == .storeReplaced)
         let app = try await app()
         #expect(try await app.tables() == [])
@@ -221,7 +223,7 @@ import Testing
     @Test func `changes for a store that was erased are not made in the next one`() async throws {
         try await app().close()
         let widget = try await follower()
-        try await widget.table("t").insert(.item("a", [:]))
+        try await widget.rows(of: "t").insert(.item("a", [:]))
         let name = try #require(try Tributaries.all(disk).first)
         let bytes = try #require(disk.contents(of: name.path))
         try await SyncDatabase.erase(disk, force: true)
@@ -234,16 +236,17 @@ import Testing
 
     @Test func `a follower of a store that was replaced by another ends, and shows neither`() async throws {
         let app = try await app()
-        try await app.table("t").insert(.item("mine", [:]))
+        try await app.rows(of: "t").insert(.item("mine", [:]))
         let widget = try await follower()
-        var results = widget.table("t").observe(RowQuery(table: "t")).makeAsyncIterator()
+        var results = widget.rows(of: "t").observe(RowQuery(table: "t")).makeAsyncIterator()
         #expect(try await results.next()?.rows.map(\.id) == ["mine"])
         try await app.erase(force: true)
         let other = try await self.app()
-        try await other.table("t").insert(.item("theirs", [:]))
+        try await other.rows(of: "t").insert(.item("theirs", [:]))
         let calls: [(String, @Sendable () async throws -> Void)] = [
-            ("refresh", { try await widget.refresh() }), ("get", { _ = try await widget.table("t").get(id: "mine") }),
-            ("insert", { try await widget.table("t").insert(.item("mine", [:])) }),
+            ("refresh", { try await widget.refresh() }),
+            ("get", { _ = try await widget.rows(of: "t").get(id: "mine") }),
+            ("insert", { try await widget.rows(of: "t").insert(.item("mine", [:])) }),
             ("refresh", { try await widget.refresh() }),
         ]
         for (name, call) in calls {
@@ -251,7 +254,7 @@ import Testing
             #expect(error?.code == .storeReplaced, "\(name)")
         }
         #expect(try await results.next() == nil)
-        #expect(try await follower().table("t").query(RowQuery(table: "t")).rows.map(\.id) == ["theirs"])
+        #expect(try await follower().rows(of: "t").query(RowQuery(table: "t")).rows.map(\.id) == ["theirs"])
     }
 
     @Test func `there is nothing to follow without a store`() async throws {

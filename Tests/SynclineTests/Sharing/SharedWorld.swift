@@ -173,7 +173,7 @@ struct SharedWorld {
             app = nil
         case 4...6:
             let number = ledger.next("app")
-            try await database.table(SharedRows.table).update(.item("app", ["n": .integer(number)]))
+            try await database.rows(of: SharedRows.table).update(.item("app", ["n": .integer(number)]))
             ledger.noteStored("app", number)
         case 7...8: try await editCommonRows(database)
         case 9...10: try await hearFromServer(database)

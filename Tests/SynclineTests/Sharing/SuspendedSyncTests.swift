@@ -46,16 +46,16 @@ import Testing
             try await app.suspend()
             try await elsewhere { other in
                 #expect(try await other.push().outcome == .complete)
-                try await other.table("t").update(.item("a", ["n": 2]))
+                try await other.rows(of: "t").update(.item("a", ["n": 2]))
             }
             try await app.resume()
         }
-        try await app.table("t").insert(.item("a", ["n": 1]))
+        try await app.rows(of: "t").insert(.item("a", ["n": 1]))
         let report = try await app.push()
         guard case .stopped(let reason) = report.outcome else { throw reportFailure(report) }
         #expect(reason.code == .suspended)
         #expect(try await app.push().outcome == .complete)
-        #expect(try await app.table("t").get(id: "a")?.columns["n"] == 2)
+        #expect(try await app.rows(of: "t").get(id: "a")?.columns["n"] == 2)
         #expect(try await app.pending().isEmpty)
     }
 
@@ -71,7 +71,7 @@ import Testing
         let error = await #expect(throws: SyncError.self) { _ = try await app.pull("t", queryID: "all") }
         #expect(error?.code == .suspended)
         #expect(try await app.pull("t", queryID: "all").reason == nil)
-        #expect(try await app.table("t").get(id: "a")?.columns["n"] == 1)
+        #expect(try await app.rows(of: "t").get(id: "a")?.columns["n"] == 1)
     }
 
     @Test func `a push continues if no other process wrote while the store was suspended`() async throws {
@@ -80,7 +80,7 @@ import Testing
             try await app.suspend()
             try await app.resume()
         }
-        try await app.table("t").insert(.item("a", ["n": 1]))
+        try await app.rows(of: "t").insert(.item("a", ["n": 1]))
         #expect(try await app.push().outcome == .complete)
         #expect(server.rows(of: "t").count == 1)
     }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func row(_ database: SyncDatabase, _ id: String = "a") async throws -> [String: Value]? {
-        try await database.table("t").get(id: id)?.columns.own.dictionary
+        try await database.rows(of: "t").get(id: id)?.columns.own.dictionary
     }
 
     /// The log folds to the state that is there.
@@ -47,8 +47,8 @@ import Testing
         try await pull(app, "a", ["n": 1, "m": 1, "version": "v1"])
         try await pull(app, "b", ["n": 1, "m": 1, "version": "v1"])
         let widget = try await follow()
-        try await widget.table("t").update(.item("a", ["n": 2]))
-        try await widget.table("t").update(.item("b", ["n": 2]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 2]))
+        try await widget.rows(of: "t").update(.item("b", ["n": 2]))
         try await pull(app, "a", ["n": 3, "m": 1, "version": "v2"])
         try await pull(app, "b", ["n": 1, "m": 3, "version": "v2"])
         try await app.refresh()
@@ -68,7 +68,7 @@ import Testing
         let app = try await open()
         try await pull(app, "a", ["n": 1, "m": 1, "version": "v1"])
         let widget = try await follow()
-        try await widget.table("t").update(.item("a", ["n": 2]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 2]))
         try await pull(app, "a", nil)
         try await app.refresh()
         let conflict = try #require(try await app.conflicts().first)
@@ -139,11 +139,11 @@ import Testing
         if meeting.base {
             try await pull(app, "a", ["n": 1, "m": 1, "version": "v1"])
         } else {
-            try await app.table("t").insert(.item("a", ["n": 1, "m": 1]))
+            try await app.rows(of: "t").insert(.item("a", ["n": 1, "m": 1]))
         }
         let widget = try await follow()
-        try await meeting.widget(widget.table("t"))
-        try await meeting.app(app.table("t"))
+        try await meeting.widget(widget.rows(of: "t"))
+        try await meeting.app(app.rows(of: "t"))
         try await app.refresh()
         #expect(try await app.conflicts().map(\.id) == ["a"])
         #expect(try await row(app) == meeting.widgetSide)
@@ -166,8 +166,8 @@ import Testing
         let app = try await open()
         try await pull(app, "a", ["n": 1, "m": 1, "version": "v1"])
         let widget = try await follow()
-        try await widget.table("t").update(.item("a", ["n": 3]))
-        try await app.table("t").update(.item("a", ["n": 2]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 3]))
+        try await app.rows(of: "t").update(.item("a", ["n": 2]))
         try await app.refresh()
         try await pull(app, "a", ["n": 5, "m": 1, "version": "v2"])
         try await app.resolve(table: "t", id: "a", .takeServer)
@@ -177,8 +177,8 @@ import Testing
         // The same with a tombstone.
         try await pull(app, "b", ["n": 1, "version": "v1"])
         try await widget.refresh()
-        try await widget.table("t").update(.item("b", ["n": 3]))
-        try await app.table("t").update(.item("b", ["n": 2]))
+        try await widget.rows(of: "t").update(.item("b", ["n": 3]))
+        try await app.rows(of: "t").update(.item("b", ["n": 2]))
         try await app.refresh()
         try await pull(app, "b", nil)
         try await app.resolve(table: "t", id: "b", .takeServer)
@@ -190,8 +190,8 @@ import Testing
         let app = try await open()
         try await pull(app, "a", ["n": 1, "version": "v1"])
         let (widget, other) = (try await follow("one"), try await follow("two"))
-        try await widget.table("t").update(.item("a", ["n": 2]))
-        try await other.table("t").update(.item("a", ["n": 3]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 2]))
+        try await other.rows(of: "t").update(.item("a", ["n": 3]))
         try await pull(app, "a", ["n": 4, "version": "v2"])
         let error = await #expect(throws: SyncError.self) { try await app.refresh() }
         #expect(error?.code == .pendingChanges)
@@ -202,7 +202,7 @@ import Testing
         // It is taken in by itself when the conflict is decided.
         #expect(try await app.waitingChanges().isEmpty)
         #expect(try await app.conflicts().count == 1)
-        try await widget.table("t").update(.item("a", ["n": 6]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 6]))
         await #expect(throws: SyncError.self) { try await app.refresh() }
         let left = try #require(try await app.waitingChanges().first)
         try await app.dropWaiting(left.commit)
@@ -235,9 +235,9 @@ import Testing
             try await app.close()
             try await open(Self.after).close()
         }
-        try await widget.table("t").update(.item("a", ["n": 2, "state": "open"]))
-        try await widget.table("t").update(.item("a", ["old": 3]))
-        try await widget.table("t").insert(.item("new", ["n": 5]))
+        try await widget.rows(of: "t").update(.item("a", ["n": 2, "state": "open"]))
+        try await widget.rows(of: "t").update(.item("a", ["old": 3]))
+        try await widget.rows(of: "t").insert(.item("new", ["n": 5]))
         if !isLate { try await app.close() }
         let later = try await open(Self.after)
         #expect(try await row(later) == ["count": 2, "state": "OPEN"])
@@ -254,7 +254,7 @@ import Testing
         let widget = try await follow()
         try await app.close()
         try await open(Self.after).close()
-        try await widget.table("gone").insert(.item("x", [:]))
+        try await widget.rows(of: "gone").insert(.item("x", [:]))
         let tool = try await open()
         #expect(try await tool.waitingChanges().map(\.table) == ["gone"])
         try await tool.close()

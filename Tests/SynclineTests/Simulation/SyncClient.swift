@@ -62,7 +62,7 @@ struct SyncClient {
         var query = RowQuery(table: table)
         query.filter = filter
         var rows: [String: [String: Value]] = [:]
-        for row in try await database?.table(table).query(query).rows ?? [] {
+        for row in try await database?.rows(of: table).query(query).rows ?? [] {
             rows[row.id.lowercased()] = row.columns.dictionary.wireForm
         }
         return rows

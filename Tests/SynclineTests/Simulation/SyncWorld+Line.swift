@@ -255,7 +255,7 @@ extension SyncWorld {
         var changes: [(kind: OperationKind, table: String, item: Value, id: String, numbers: Set<Int64>)] = []
         for _ in 0..<count {
             let (table, id) = (clients[client].chance.pick(SyncPlan.tables), id(&clients[client].chance))
-            let isThere = try await database.table(table).get(id: id) != nil
+            let isThere = try await database.rows(of: table).get(id: id) != nil
             var kind: OperationKind = isThere ? (clients[client].chance.once(in: 4) ? .delete : .update) : .insert
             if clients[client].chance.once(in: 12) { kind = clients[client].chance.pick(OperationKind.allCases) }
             var columns = kind == .delete ? [:] : columns(&clients[client].chance)

@@ -49,7 +49,7 @@ extension SyncDatabase {
     func allRows() async throws(SyncError) -> [String: [String: Value]] {
         var all: [String: [String: Value]] = [:]
         for name in try await tables() {
-            for row in try await table(name).query(RowQuery(table: name)).rows {
+            for row in try await rows(of: name).query(RowQuery(table: name)).rows {
                 all["\(name)/\(row.id)"] = row.columns.dictionary
             }
         }

@@ -38,9 +38,9 @@ import Testing
         let database = try await open()
         let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil } != nil)
-        #expect(try await database.table("t").get(id: "theirs") != nil)
+        #expect(try await database.rows(of: "t").get(id: "theirs") != nil)
         let first = sync.status.lastRound
-        try await database.table("t").insert(.object([.init("id", .string("mine"))]))
+        try await database.rows(of: "t").insert(.object([.init("id", .string("mine"))]))
         while clock.nextWaking?.milliseconds != clock.milliseconds() + 500 { await Task.yield() }
         clock.advance(by: .milliseconds(500))
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != first } != nil)
@@ -54,7 +54,7 @@ import Testing
     @Test func `without a network it retries, and nothing is lost`() async throws {
         server.setTable("t", rows: [])
         let database = try await open()
-        try await database.table("t").insert(.object([.init("id", .string("mine"))]))
+        try await database.rows(of: "t").insert(.object([.init("id", .string("mine"))]))
         network.setOffline(true)
         let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["t"]))
         let offline = await status(of: sync) { if case .offline = $0.phase { true } else { false } }
@@ -129,7 +129,7 @@ import Testing
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != nil }?.conflicts == 0)
         server.upsert([.item("r", ["a": .integer(8)])], in: "t")
         let first = sync.status.lastRound
-        try await database.table("t").update(.item("r", ["a": .integer(9)]))
+        try await database.rows(of: "t").update(.item("r", ["a": .integer(9)]))
         await skip()
         #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != first }?.conflicts == 1)
         let second = sync.status.lastRound
@@ -178,7 +178,7 @@ import Testing
             telling.tell("cursor-\(number)")
             await skip()
             #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != last } != nil)
-            #expect(try await database.table("t").get(id: "r\(number)") != nil)
+            #expect(try await database.rows(of: "t").get(id: "r\(number)") != nil)
             telling.endStream()
             // It pauses, and makes a round to check whether the server is there.
             await skip()

@@ -56,7 +56,7 @@ import Testing
             #expect(report.reason?.code == .serverError && report.reason?.hint != nil, "\(body)")
             #expect(report.requests < 100, "\(body)")
             #expect(try await database.unreadableRows().map(\.id) == [nil], "\(body)")
-            #expect(try await database.table("t").count() == 0, "\(body)")
+            #expect(try await database.rows(of: "t").count() == 0, "\(body)")
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `an answer that is too large stops a pull and a push, and nothing is lost`() async throws {
         let database = try await Self.store { _ in .failure(.refused("the answer is too large")) }
-        try await database.table("t").insert(.item("a", [:]))
+        try await database.rows(of: "t").insert(.item("a", [:]))
         var settings = PullSettings()
         settings.pushesFirst = false
         #expect(try await database.pull("t", settings).reason?.code == .serverError)
@@ -122,7 +122,7 @@ import Testing
         for status in [301, 302, 303, 307, 308] {
             let response = HTTPResponse.json(status, #"{"message":"elsewhere"}"#, [HTTPHeader("Location", "/x")])
             let database = try await Self.store { _ in .success(response) }
-            try await database.table("t").insert(.item("a", [:]))
+            try await database.rows(of: "t").insert(.item("a", [:]))
             #expect(try await database.push().outcome == .incomplete)
             let conflict = try #require(try await database.conflicts().first)
             #expect(conflict.state == .parked && conflict.status == status && conflict.message == "elsewhere")
@@ -132,11 +132,11 @@ import Testing
     @Test func `a write with an empty answer is looked up, and stays frozen if that fails`() async throws {
         for body in ["", "{", "[]", "7", #"{"id":7}"#, #"{"id":"other"}"#, "<html>"] {
             let database = try await Self.store { _ in .success(.json(200, body)) }
-            try await database.table("t").insert(.item("a", ["n": .integer(1)]))
+            try await database.rows(of: "t").insert(.item("a", ["n": .integer(1)]))
             let report = try await database.push()
             #expect(report.reason?.code == .serverError, "\(body)")
             #expect(try await database.pending().map(\.isFrozen) == [true])
-            #expect(try await database.table("t").get(id: "a")?.columns["n"] == .integer(1))
+            #expect(try await database.rows(of: "t").get(id: "a")?.columns["n"] == .integer(1))
         }
     }
 
@@ -154,9 +154,9 @@ import Testing
             return .success(server.handle(request))
         }
         let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
-        try await database.table("t").insert(.item("a", ["n": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("a", ["n": .integer(1)]))
         let report = try await database.push()
-        #expect(try await database.table("t").get(id: "a")?.columns["n"] == .integer(1))
+        #expect(try await database.rows(of: "t").get(id: "a")?.columns["n"] == .integer(1))
         #expect(report.outcome == .complete || report.reason?.hint != nil)
         let pulled = try await database.pull("t")
         #expect(pulled.reason == nil || pulled.reason?.hint != nil)

@@ -67,7 +67,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
 
     @Test func `without credentials nothing is sent, and the operation thaws`() async throws {
         let database = try await open(Session([.failure(LoginExpired()), .success("t")]))
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         let report = try await database.push()
         #expect(report.reason?.code == .unauthorized)
         #expect(report.reason?.message.contains("the login has expired") == true)
@@ -86,7 +86,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
     @Test func `no token stops with unauthorized and sends nothing, and an explicit decision sends none`() async throws
     {
         let database = try await open(Session([.success(nil)]))
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         #expect(try await database.push().reason?.code == .unauthorized)
         #expect(try await database.pull("t").reason?.code == .unauthorized)
         #expect(network.requests.isEmpty)
@@ -94,7 +94,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
         configuration.credentials = Anonymous()
         configuration.transport = network
         let open = try await SyncDatabase.open(MemoryStorage(), configuration)
-        try await open.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await open.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         #expect(try await open.push().outcome == .complete)
         #expect(network.requests.map { $0.headers.value("X-ZUMO-AUTH") } == [nil])
     }
@@ -103,11 +103,11 @@ private struct LoginExpired: Error, CustomStringConvertible {
         let ownWords = SyncError(.offline, "the login server can't be reached")
         for error in [ownWords, LostConnection()] as [any Error] {
             let database = try await open(Session([.failure(error)]))
-            try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+            try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
             #expect(try await database.push().reason?.code == .offline)
             #expect(try await database.pull("t").reason?.code == .offline)
             let direct = await #expect(throws: SyncError.self) {
-                try await database.backend().table("t").get(id: "theirs")
+                try await database.backend().rows(of: "t").get(id: "theirs")
             }
             #expect(direct?.code == .offline)
         }
@@ -117,7 +117,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
     @Test func `credentials that can't be read from a disk stop with io-error and its place`() async throws {
         let unreadable = SyncError(.ioError, "read failed: Input/output error", address: "secrets.json")
         let database = try await open(Session([.failure(unreadable)]))
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         let reason = try #require(try await database.push().reason)
         #expect(reason.code == .ioError && reason.address == "secrets.json")
         #expect(reason.message == "the credentials can't be read: read failed: Input/output error")
@@ -131,7 +131,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
             as [(any Error, SyncError.Code)]
         {
             let database = try await open(Session([.success("old"), .failure(error)]))
-            try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+            try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
             network.script([.answer(status: 401)])
             let report = try await database.push()
             #expect(report.reason?.code == code)
@@ -147,7 +147,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
 
     @Test func `an operation that may have arrived stays frozen if there are no credentials later`() async throws {
         let database = try await open(Session([.success("t"), .failure(LoginExpired()), .success("t")]))
-        try await database.table("t").insert(.item("1", ["a": .integer(1)]))
+        try await database.rows(of: "t").insert(.item("1", ["a": .integer(1)]))
         network.script([.dropAnswer])
         #expect(try await database.push().reason?.code == .offline)
         database.forgetServer()
@@ -173,7 +173,7 @@ private struct LoginExpired: Error, CustomStringConvertible {
 
     @Test func `progress counts what was decided, not what was given up`() async throws {
         let database = try await open(Session([.success("t")]))
-        for number in 0..<5 { try await database.table("t").insert(.item("\(number)", [:])) }
+        for number in 0..<5 { try await database.rows(of: "t").insert(.item("\(number)", [:])) }
         let told = Mutex<[SyncProgress]>([])
         network.setOffline(true)
         _ = try await database.push { progress in told.withLock { $0.append(progress) } }

@@ -32,8 +32,9 @@ import Testing
     @Test func `a push and a pull are reported, without ids and values`() async throws {
         server.setTable("t", rows: [.object([.init("id", .string("theirs")), .init("x", .string("secret"))])])
         let database = try await open(SimulatedNetwork(server))
-        try await database.table("t").insert(.object([.init("id", .string("mine")), .init("x", .string("secret"))]))
-        try await database.table("t").update(.object([.init("id", .string("mine")), .init("x", .string("b"))]))
+        try await database.rows(of: "t").insert(
+            .object([.init("id", .string("mine")), .init("x", .string("secret"))]))
+        try await database.rows(of: "t").update(.object([.init("id", .string("mine")), .init("x", .string("b"))]))
         _ = try await database.pull("t")
         try await database.close()
         #expect(
@@ -52,7 +53,7 @@ import Testing
     @Test func `a push that stops is a warning with its reason`() async throws {
         let network = SimulatedNetwork(server)
         let database = try await open(network)
-        try await database.table("t").insert(.object([.init("id", .string("mine"))]))
+        try await database.rows(of: "t").insert(.object([.init("id", .string("mine"))]))
         network.setOffline(true)
         _ = try await database.push()
         try await database.close()

@@ -58,7 +58,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
                 pending: try await database.pending().map { "\($0.kind) \($0.id) \($0.state)" },
                 held: try await database.heldRows().sorted { $0.id < $1.id },
                 conflicts: try await database.conflicts().map { "\($0.id) \($0.state)" })
-            for row in try await database.table("t").query(RowQuery(table: "t")).rows {
+            for row in try await database.rows(of: "t").query(RowQuery(table: "t")).rows {
                 image.rows[row.id] = row.columns.dictionary
             }
             return image
@@ -71,7 +71,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
         async throws
     {
         var store = try await Store()
-        let table = store.database.table("t")
+        let table = store.database.rows(of: "t")
         for id in ["row-a", "7", "row-b"] { try await table.insert(.item(id, ["n": .integer(1)])) }
         let report = try await store.database.push()
         #expect(report.operations.map(\.outcome) == [.parked, .done, .parked])
@@ -86,7 +86,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
         for id in ["row-a", "row-b"] { try await store.database.discard(table: "t", id: id, force: true) }
         try await store.ignoreCase()
         try await store.die()
-        try await store.database.table("t").update(.item("row-a", ["n": .integer(2)]))
+        try await store.database.rows(of: "t").update(.item("row-a", ["n": .integer(2)]))
         #expect(try await store.database.push().outcome == .complete)
         #expect(store.server.rows(of: "t").first { $0[member: "id"] == .string("ROW-A") }?[member: "n"] == .integer(2))
         await #expect(throws: SyncError.self) { try await store.database.set("ids", .string("exact")) }
@@ -95,13 +95,14 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
 
     @Test func `after the change a parked insert is tried again, and is recognised as done`() async throws {
         var store = try await Store()
-        try await store.database.table("t").insert(.item("row-a", ["n": .integer(1)]))
+        try await store.database.rows(of: "t").insert(.item("row-a", ["n": .integer(1)]))
         _ = try await store.database.push()
         try await store.ignoreCase()
         try await store.database.resolve(table: "t", id: "ROW-A", .keepMine)
         try await store.die()
         #expect(try await store.database.push().outcome == .complete)
-        #expect(try await store.database.table("t").get(id: "row-a")?.id == "ROW-A", "the server's spelling wins")
+        #expect(
+            try await store.database.rows(of: "t").get(id: "row-a")?.id == "ROW-A", "the server's spelling wins")
         // The row's history is one, whatever the spelling.
         for id in ["ROW-A", "row-a"] {
             #expect(try await store.database.blame("t", id: id)?.map(\.field).contains("n") == true)
@@ -116,7 +117,7 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
         for seed in UInt64(1)...20 {
             var chance = Chance(seed: seed)
             var store = try await Store()
-            let table = store.database.table("t")
+            let table = store.database.rows(of: "t")
             try await store.database.declareIndex(table: "t", column: "n")
             var truth: [String: Int64] = [:]
             let ids = (0..<12).map { number -> String in
@@ -158,7 +159,8 @@ private func upperCase(_ server: SimulatedServer) -> PlayedLine {
             for (id, row) in before.rows {
                 let other = id == id.uppercased() ? id.lowercased() : id.uppercased()
                 try #require(
-                    try await store.database.table("t").get(id: other)?.columns.dictionary == row, "seed \(seed)")
+                    try await store.database.rows(of: "t").get(id: other)?.columns.dictionary == row, "seed \(seed)"
+                )
             }
             // Everything can still be undone, sent and decided.
             for row in try await store.database.heldRows() {

@@ -56,7 +56,7 @@ private struct NarrowStore {
     }
 
     func ids() async throws -> [String] {
-        try await database.table("t").query(RowQuery(table: "t")).rows.map(\.id)
+        try await database.rows(of: "t").query(RowQuery(table: "t")).rows.map(\.id)
     }
 }
 
@@ -143,7 +143,7 @@ private struct NarrowStore {
         for id in ["a", "b"] { store.server.upsert([.item(id, ["n": .integer(1)])], in: "t") }
         let filter = try FilterExpression(parsing: "n eq 1")
         try await store.pull { $0.filter = filter }
-        try await store.database.table("t").update(.item("a", ["m": .integer(1)]))
+        try await store.database.rows(of: "t").update(.item("a", ["m": .integer(1)]))
         let text = Value.string(String(repeating: "x", count: 5000))
         for id in ["a", "b"] { store.server.upsert([.item(id, ["n": .integer(2), "text": text])], in: "t") }
         let report = try await store.pull { ($0.filter, $0.pushesFirst) = (filter, false) }

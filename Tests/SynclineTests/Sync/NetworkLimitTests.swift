@@ -83,7 +83,7 @@ import Testing
             let report = try await database.pull("t", settings)
             #expect(report.reason?.code == .serverError)
             #expect(report.reason?.message.contains("20 pages") == true)
-            #expect(try await database.table("t").count() >= round * 38, "what came stays")
+            #expect(try await database.rows(of: "t").count() >= round * 38, "what came stays")
         }
         // One more request finds out that the server has a changes feed.
         #expect(await counter.count == (byChanges ? 41 : 40))
@@ -99,7 +99,7 @@ import Testing
         configuration.limits = NetworkLimits()
         configuration.limits?.longestWait = .seconds(900)
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        try await database.table("t").insert(.item("1", [:]))
+        try await database.rows(of: "t").insert(.item("1", [:]))
         network.script([.answer(status: 503, retryAfter: "900"), .answer(status: 503, retryAfter: "901")])
         let push = Task { try await database.push() }
         while clock.nextWaking == nil { await Task.yield() }

@@ -76,7 +76,7 @@ private struct Priced: SyncModel {
             database = try await SyncDatabase.open(disk, configuration)
         }
 
-        var table: RowTable { database.table("t") }
+        var table: RowTable { database.rows(of: "t") }
 
         func lastSent() throws -> [String: String] {
             let texts = try JSONScanner.memberTexts(try #require(server.sent.withLock { $0.last }))
@@ -228,16 +228,16 @@ private struct Priced: SyncModel {
         var model = try #require(try await table.get(id: "a"))
         #expect(model.big == .max && model.price == Decimal(string: "12345678901234567890.12") && model.half == 0.5)
         let before = store.database.lastEvent
-        try await table.update(model)
+        try await table.overwrite(model)
         #expect(store.database.lastEvent == before)
         model.z = 2
-        try await table.update(model)
+        try await table.overwrite(model)
         #expect(try await store.database.pending().count == 1)
         _ = try await store.database.push()
         let sent = try store.lastSent()
         #expect(sent["big"] == "18446744073709551615" && sent["price"] == "12345678901234567890.12")
         #expect(sent["half"] == "0.50" && sent["z"] == "2")
         model.big -= 1
-        await #expect(throws: SyncError.self) { try await table.update(model) }
+        await #expect(throws: SyncError.self) { try await table.overwrite(model) }
     }
 }

@@ -44,7 +44,7 @@ private struct TwoTokens: CredentialProvider {
     func `rows are inserted, read, changed, deleted and restored`(_ protocolVersion: ServerProtocol) async throws {
         let server = SimulatedServer(protocolVersion)
         server.setTable("t", rows: [])
-        let table = Backend(SimulatedNetwork(server), speaking: protocolVersion, nil).table("t")
+        let table = Backend(SimulatedNetwork(server), speaking: protocolVersion, nil).rows(of: "t")
         let inserted = try await table.insert(.object([.init("id", .string("a")), .init("n", .integer(1))]))
         let version = try #require(inserted.columns.version)
         let changed = try await table.update(
@@ -71,7 +71,7 @@ private struct TwoTokens: CredentialProvider {
             let transport = ScriptedTransport([
                 Self.response(200, first), Self.response(200, #"{"items":[{"id":"b"}],"count":2,"nextLink":null}"#),
             ])
-            let table = Backend(transport, speaking: .datasync3, nil).table("t")
+            let table = Backend(transport, speaking: .datasync3, nil).rows(of: "t")
             let page = try await table.query(RowQuery(table: "t", countsAll: true))
             #expect(page.hasMore && page.count == 2)
             let next = try #require(try await table.page(after: page))
@@ -83,14 +83,15 @@ private struct TwoTokens: CredentialProvider {
         }
         let header = HTTPHeader("Link", "http://127.0.0.1/?%24top=10&%24skip=50; rel=next")
         let transport = ScriptedTransport([Self.response(200, #"[{"id":"a"}]"#, headers: [header])])
-        #expect(try await Backend(transport, speaking: .zumo2, nil).table("t").query(RowQuery(table: "t")).hasMore)
+        #expect(
+            try await Backend(transport, speaking: .zumo2, nil).rows(of: "t").query(RowQuery(table: "t")).hasMore)
     }
 
     @Test func `a refused token is renewed once`() async throws {
         let transport = ScriptedTransport([
             Self.response(401), Self.response(200, #"{"id":"a"}"#), Self.response(401), Self.response(401),
         ])
-        let table = Backend(transport, speaking: .zumo2, TwoTokens()).table("t")
+        let table = Backend(transport, speaking: .zumo2, TwoTokens()).rows(of: "t")
         #expect(try await table.get(id: "a") != nil)
         let error = await #expect(throws: SyncError.self) { try await table.get(id: "a") }
         #expect(error?.code == .unauthorized)
@@ -108,7 +109,7 @@ private struct TwoTokens: CredentialProvider {
         let transport = ScriptedTransport([Self.response(200, "[]"), Self.response(200, "[]")])
         let backend = Backend(transport, speaking: .zumo2, Named())
         backend.signOut()
-        for _ in 0..<2 { _ = try await backend.table("t").query(RowQuery(table: "t")) }
+        for _ in 0..<2 { _ = try await backend.rows(of: "t").query(RowQuery(table: "t")) }
         let requests = await transport.requests
         #expect(requests.map { $0.headers.value("X-Key") } == ["value", "value"])
         #expect(requests.map { $0.headers.value("X-ZUMO-AUTH") } == [nil, nil])
@@ -122,9 +123,9 @@ private struct TwoTokens: CredentialProvider {
         let backend = Backend(transport, speaking: .zumo2, nil)
         let user = try await backend.signIn("WindowsAzureActiveDirectory", with: ["access_token": "x"])
         #expect(user == Backend.User(id: "u1", token: "t1"))
-        _ = try await backend.table("t").query(RowQuery(table: "t"))
+        _ = try await backend.rows(of: "t").query(RowQuery(table: "t"))
         #expect(try await backend.refreshSignIn() == "t2")
-        _ = try await backend.table("t").query(RowQuery(table: "t"))
+        _ = try await backend.rows(of: "t").query(RowQuery(table: "t"))
         let error = await #expect(throws: SyncError.self) { try await backend.signIn("aad", with: [:]) }
         #expect(error?.code == .unauthorized)
         let requests = await transport.requests

@@ -41,7 +41,7 @@ import Testing
 
     private static func rows(in storage: any LogStorage) async throws -> Int {
         let database = try await SyncDatabase.open(storage, .test())
-        return try await database.table("t").query(RowQuery(table: "t")).rows.count
+        return try await database.rows(of: "t").query(RowQuery(table: "t")).rows.count
     }
 
     @Test func `when a page is asked for, those before it survive the process`() async throws {

@@ -129,7 +129,7 @@ private struct WrongClock: SyncEnvironment {
         var settings = PullSettings()
         settings.queryID = "q"
         #expect(try await database.pull("t", settings).reason == nil)
-        try await database.table("t").insert(.item("x", [:]))
+        try await database.rows(of: "t").insert(.item("x", [:]))
         let report = try await database.push()
         #expect(report.outcome == .complete)
         #expect(report.warnings.count == 1)

@@ -280,14 +280,14 @@ import Testing
             configuration.serverProtocol = .datasync3
             configuration.transport = line
             let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
-            try await database.table("t").insert(.item("a", ["n": .integer(1)]))
+            try await database.rows(of: "t").insert(.item("a", ["n": .integer(1)]))
             _ = try await database.push()
-            try await database.table("t").update(.item("a", ["n": .integer(2)]))
+            try await database.rows(of: "t").update(.item("a", ["n": .integer(2)]))
             var settings = PullSettings()
             settings.pushesFirst = false
             let report = try await database.pull("t", settings)
             #expect(report.conflicts == (second == 3 ? 0 : 1))
-            #expect(try await database.table("t").get(id: "a")?.columns["n"] == .integer(2))
+            #expect(try await database.rows(of: "t").get(id: "a")?.columns["n"] == .integer(2))
         }
     }
 

@@ -63,7 +63,7 @@ struct SyncPair {
         try await SyncDatabase.open(storage, configuration)
     }
 
-    var table: RowTable { database.table("t") }
+    var table: RowTable { database.rows(of: "t") }
 
     @discardableResult
     func pull(_ change: (inout PullSettings) -> Void = { $0.queryID = "q" }) async throws -> PullReport {
@@ -86,7 +86,7 @@ struct SyncPair {
 
     /// The same for another store, except some rows.
     func agrees(_ database: SyncDatabase, butFor ids: Set<String>) async throws -> Bool {
-        let local = try await database.table("t").query(RowQuery(table: "t")).rows.reduce(
+        let local = try await database.rows(of: "t").query(RowQuery(table: "t")).rows.reduce(
             into: [String: [String: Value]]()
         ) {
             $0[$1.id] = SyncPair.wireForm($1.columns.members)

@@ -39,15 +39,15 @@ import Testing
     @Test func `edits of different columns meet with the defaults`() async throws {
         let (a, b) = (try await device(), try await device())
         for device in [a, b] { #expect(try await device.sync(["t"]).reason == nil) }
-        try await a.table("t").update(.item("r", ["name": "Bea"]))
-        try await b.table("t").update(.item("r", ["phone": "2"]))
+        try await a.rows(of: "t").update(.item("r", ["name": "Bea"]))
+        try await b.rows(of: "t").update(.item("r", ["phone": "2"]))
         for device in [a, b, a] {
             let report = try await device.sync(["t"])
             #expect(report.push.outcome == .complete)
         }
         #expect(serverRow()?[member: "name"] == "Bea" && serverRow()?[member: "phone"] == "2")
         for device in [a, b] {
-            let row = try await device.table("t").get(id: "r")?.columns
+            let row = try await device.rows(of: "t").get(id: "r")?.columns
             #expect(row?["name"] == "Bea" && row?["phone"] == "2")
             #expect(try await device.conflicts().isEmpty)
         }
@@ -60,14 +60,14 @@ import Testing
         let device = try await device()
         _ = try await device.sync(["t"])
         server.upsert([.item("r", ["name": "Ann", "phone": "2"])], in: "t")
-        try await device.table("t").update(.item("r", ["name": "Bea"]))
+        try await device.rows(of: "t").update(.item("r", ["name": "Bea"]))
         #expect(try await device.push().outcome == .incomplete)
     }
 
     @Test func `a merge does not restore a row that another client deleted`() async throws {
         let device = try await device()
         _ = try await device.sync(["t"])
-        try await device.table("t").update(.item("r", ["name": "Bea"]))
+        try await device.rows(of: "t").update(.item("r", ["name": "Bea"]))
         server.remove(["r"], from: "t")
         let report = try await device.sync(["t"])
         #expect(report.push.operations.map(\.reason) == [.conflict(.gone)])
@@ -78,7 +78,7 @@ import Testing
     @Test func `changes made during the round are pushed before the pull, with the same policy`() async throws {
         let device = try await device()
         _ = try await device.sync(["t", "u"])
-        let (server, table) = (server, device.table("t"))
+        let (server, table) = (server, device.rows(of: "t"))
         var settings = SyncSettings(tables: ["u", "t"])
         settings.push.tables = ["u"]
         let report = try await device.sync(settings) { step in
@@ -106,7 +106,7 @@ import Testing
         let report = try await device.sync(["t", "u"])
         #expect(report.pulls.map { $0.report.reason?.code } == [.serverError, nil])
         #expect(report.reason?.code == .serverError)
-        #expect(try await device.table("u").get(id: "x") != nil)
+        #expect(try await device.rows(of: "u").get(id: "x") != nil)
         network.setOffline(true)
         #expect(try await device.sync(["t", "u"]).pulls.map { $0.report.reason?.code } == [.offline])
     }
@@ -118,7 +118,7 @@ import Testing
         var others = try device.observeConflicts(table: "u").makeAsyncIterator()
         #expect(try await all.next()?.isEmpty == true)
         #expect(try await others.next()?.isEmpty == true)
-        try await device.table("t").update(.item("r", ["name": "Bea"]))
+        try await device.rows(of: "t").update(.item("r", ["name": "Bea"]))
         server.upsert([.item("r", ["name": "Cid", "phone": "1"])], in: "t")
         _ = try await device.sync(["t"])
         #expect(try await all.next()?.map(\.id) == ["r"])
@@ -140,7 +140,7 @@ import Testing
         let people = try device.table(Person.self, named: "t")
         var conflicts = try people.observeConflicts().makeAsyncIterator()
         #expect(try await conflicts.next()?.isEmpty == true)
-        try await device.table("t").update(.item("r", ["name": "Bea"]))
+        try await device.rows(of: "t").update(.item("r", ["name": "Bea"]))
         server.upsert([.item("r", ["name": "Cid", "phone": "1"])], in: "t")
         _ = try await device.sync(["t"])
         let found = try #require(try await conflicts.next()?.first)

@@ -82,7 +82,7 @@ private struct OddStore {
 
     /// The rows, and what they show.
     func rows() async throws -> [String: Value] {
-        try await database.table("t").query(RowQuery(table: "t")).rows.reduce(into: [:]) {
+        try await database.rows(of: "t").query(RowQuery(table: "t")).rows.reduce(into: [:]) {
             $0[$1.id] = $1.columns["text"]
         }
     }
@@ -162,7 +162,7 @@ private struct OddStore {
             }
             let rows = try await database.unreadableRows()
             #expect(rows.map(\.id) == [nil] && rows.map(\.place) == [2], "\(element)")
-            #expect(try await database.table("t").get(id: "a") != nil)
+            #expect(try await database.rows(of: "t").get(id: "a") != nil)
             // Which row it is can't be known, so an audit asks for each that it does not find.
             settings.reconciles = true
             try await database.pull(
@@ -170,7 +170,7 @@ private struct OddStore {
                     table: "t", queryID: nil, rows: [PulledRow(id: "b", row: Row([.init("version", .string("1"))]))],
                     cursor: nil))
             #expect(try await database.pull("t", settings).reason?.code == .serverError, "the answer to b is not b")
-            #expect(try await database.table("t").get(id: "b") != nil)
+            #expect(try await database.rows(of: "t").get(id: "b") != nil)
             try await database.purge(table: "t")
             #expect(try await database.unreadableRows().isEmpty)
         }
@@ -270,7 +270,7 @@ private struct OddStore {
         try await store.pull()
         store.put("a", "deep")
         try await store.pull()
-        let table = store.database.table("t")
+        let table = store.database.rows(of: "t")
         try await table.update(.item("a", ["n": .integer(1)]))
         try await table.update(.item("b", ["n": .integer(2)]))
         try await table.insert(.item("c", ["text": .string("deep")]))
@@ -303,8 +303,8 @@ private struct OddStore {
             return .success(response)
         }
         let database = try await SyncDatabase.open(MemoryStorage(granularity: .sector), configuration)
-        try await database.table("t").insert(.item("a", ["text": .string("vast")]))
-        try await database.table("t").insert(.item("b", ["text": .string("plain")]))
+        try await database.rows(of: "t").insert(.item("a", ["text": .string("vast")]))
+        try await database.rows(of: "t").insert(.item("b", ["text": .string("plain")]))
         let report = try await database.push()
         #expect(report.operations.map(\.outcome) == [.parked, .done])
         #expect(try await database.conflicts().first?.message?.contains("larger than 5 bytes") == true)
@@ -313,7 +313,7 @@ private struct OddStore {
     @Test func `an online table says which row can't be read`() async throws {
         let odd = OddServer(.datasync3)
         odd.server.setTable("t", rows: [.item("a", ["text": .string("x")]), .item("bad", ["text": .string("deep")])])
-        let table = Backend(PlayedLine { odd.answer($0) }, speaking: .datasync3, nil).table("t")
+        let table = Backend(PlayedLine { odd.answer($0) }, speaking: .datasync3, nil).rows(of: "t")
         await #expect {
             _ = try await table.query(RowQuery(table: "t"))
         } throws: {
@@ -327,7 +327,9 @@ private struct OddStore {
         store.put("bad", "deep")
         try await store.pull()
         try await store.database.set(retention: .events(1))
-        for number in 0..<10 { try await store.database.table("t").update(.item("a", ["n": .integer(Int64(number))])) }
+        for number in 0..<10 {
+            try await store.database.rows(of: "t").update(.item("a", ["n": .integer(Int64(number))]))
+        }
         _ = try await store.database.push()
         try await store.database.checkpoint()
         try await store.database.compact()

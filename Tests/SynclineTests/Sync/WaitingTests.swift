@@ -24,7 +24,7 @@ import Testing
             return .success(.json(503, "", headers))
         }
         let database = try await SyncDatabase.open(MemoryStorage(), configuration)
-        try await database.table("t").insert(.item("1", [:]))
+        try await database.rows(of: "t").insert(.item("1", [:]))
         let begin = clock.milliseconds()
         let push = Task { try await database.push() }
         let isOver = Flag()

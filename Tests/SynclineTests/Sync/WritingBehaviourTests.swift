@@ -83,7 +83,7 @@ import Testing
         let box = Mutex<SyncDatabase?>(nil)
         let pair = try await SyncPair(rows: [.item("r", ["a": .integer(1), "b": .integer(1)])]) { _ in
             guard let database = box.withLock({ $0 }) else { return }
-            _ = try? await database.table("t").update(.item("r", ["a": .integer(3)]))
+            _ = try? await database.rows(of: "t").update(.item("r", ["a": .integer(3)]))
         }
         box.withLock { $0 = pair.database }
         try await pair.pull()
@@ -134,10 +134,10 @@ import Testing
 
     @Test func `N30: a parent goes before its child, and changes keep their order`() async throws {
         let pair = try await SyncPair()
-        try await pair.database.table("child").insert(.item("c", ["parent": .null]))
+        try await pair.database.rows(of: "child").insert(.item("c", ["parent": .null]))
         try await pair.table.insert(.item("p", [:]))
-        try await pair.database.table("child").update(.item("c", ["parent": .string("p")]))
-        try await pair.database.table("child").insert(.item("d", ["parent": .string("p")]))
+        try await pair.database.rows(of: "child").update(.item("c", ["parent": .string("p")]))
+        try await pair.database.rows(of: "child").insert(.item("d", ["parent": .string("p")]))
         try await pair.table.update(.item("p", ["n": .integer(1)]))
         try await pair.push()
         #expect(pair.writes.map(\.path) == ["/tables/child", "/tables/t", "/tables/child"])

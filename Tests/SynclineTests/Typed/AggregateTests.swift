@@ -41,7 +41,7 @@ private struct Expense: SyncModel {
             .count, .sum(\.price), .sum(\.rate), .average(\.rate), .min(\.paid), .max(\.price))
         #expect(count == 3 && total == 47 && rates == 1.5 && mean == 0.75)
         #expect(first == Self.day(1) && last == 30)
-        let food = try await expenses.where { $0.kind == .food }.order(by: \.price).top(1).compute(.sum(\.price))
+        let food = try await expenses.where { $0.kind == .food }.order(by: \.price).limit(1).compute(.sum(\.price))
         #expect(food == 5)
     }
 
@@ -83,6 +83,26 @@ private struct Expense: SyncModel {
         #expect(trips == [nil: 1, trip: 1])
     }
 
+    @Test func `rows are grouped by two keys`() async throws {
+        let expenses = try await expenses()
+        let trip = UUID()
+        for var item in Self.some {
+            item.trip = item.id == "c" ? nil : trip
+            try await expenses.insert(item)
+        }
+        let groups = try await expenses.grouped(by: \.kind, \.trip).compute(.sum(\.price))
+        let expected: [KeyPair<Expense.Kind, UUID?>: Int] = [
+            KeyPair(.food, trip): 12, KeyPair(.travel, trip): 30, KeyPair(.food, nil): 5,
+        ]
+        #expect(groups == expected)
+        let counts = try await expenses.grouped(by: { $0.kind }, { $0.price > 10 }).compute(.count)
+        #expect(counts == [KeyPair(.food, true): 1, KeyPair(.food, false): 1, KeyPair(.travel, true): 1])
+        var live = try expenses.grouped(by: \.kind, \.id).observe(computing: .count).makeAsyncIterator()
+        #expect(try await live.next()?.count == 3)
+        try await expenses.delete(id: "a")
+        #expect(try await live.next() == [KeyPair(.travel, "b"): 1, KeyPair(.food, "c"): 1])
+    }
+
     @Test func `groups that a model can't tell apart are an error, not a sum of some`() async throws {
         let expenses = try await expenses()
         let trip = UUID()
@@ -103,7 +123,7 @@ private struct Expense: SyncModel {
         #expect(try await #require(latest.next()).get() == (0, nil))
         // In one commit, so that no result between the inserts can be seen.
         try await expenses.untyped.database.transaction { transaction in
-            for item in Self.some { try transaction.insert(item, into: expenses) }
+            for item in Self.some { try transaction.insert(item, in: expenses) }
         }
         #expect(try await totals.next() == [.food: 17, .travel: 30])
         #expect(try await #require(latest.next()).get() == (3, 30))

@@ -48,7 +48,7 @@ private struct Entry: SyncModel {
             Entry(id: "\(number)", date: date, amount: Decimal(number))
         }
         try await entries.untyped.database.transaction { transaction in
-            for row in rows { try transaction.insert(row, into: entries) }
+            for row in rows { try transaction.insert(row, in: entries) }
         }
         func parts(_ date: Date) -> DateComponents {
             calendar.dateComponents([.year, .month, .day, .hour], from: date)

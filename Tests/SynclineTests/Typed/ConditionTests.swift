@@ -124,7 +124,7 @@ private struct Part: SyncModel {
         let parts = try await parts()
         #expect(try await parts.order(by: \.text).get().map(\.id) == ["a", "b", "c", "d"])
         #expect(try await parts.order(by: \.done, .descending).order(by: \.price).first()?.id == "c")
-        #expect(try await parts.where { $0.count > 3 }.order(by: \.count).skip(1).top(1).get().map(\.id) == ["c"])
+        #expect(try await parts.where { $0.count > 3 }.order(by: \.count).offset(1).limit(1).get().map(\.id) == ["c"])
         #expect(try await parts.order(by: \.due, .descending).first()?.id == "b")
         #expect(try await parts.where { $0.count > 100 }.first() == nil)
         #expect(try await parts.order(byColumn: "count", .descending).first()?.id == "b")

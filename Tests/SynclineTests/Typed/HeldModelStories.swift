@@ -8,7 +8,7 @@ import Testing
 
 @testable import Syncline
 
-private struct Contact: SyncModel {
+private struct Contact: VersionedModel {
     var id: String
     var name: String
     var phone: String
@@ -127,7 +127,7 @@ private struct Contact: SyncModel {
         }
         let (pair, _, held) = try await Self.story(.zumo2)
         let plain = try pair.database.table(Plain.self, named: "t")
-        #expect(try await plain.update(Plain(id: "a", name: "Ada L.", phone: held.phone)).phone == "1")
+        #expect(try await plain.overwrite(Plain(id: "a", name: "Ada L.", phone: held.phone)).phone == "1")
     }
 
     @Test func `a model of a row that was deleted or is new is refused as well`() async throws {
@@ -149,11 +149,13 @@ private struct Contact: SyncModel {
         try await pair.pull { $0.reconciles = true }
         #expect(try await contacts.get(id: "a") == nil)
         let gone = await #expect(throws: SyncError.self) { try await contacts.update(held) }
-        #expect(gone?.code == .staleItem)
+        #expect(gone?.code == .rowAbsent)
+        let saved = await #expect(throws: SyncError.self) { try await contacts.save(held) }
+        #expect(saved?.code == .staleItem)
         let byDifference = await #expect(throws: SyncError.self) { try await contacts.update(held, from: held) }
-        #expect(byDifference?.code == .rowDeleted)
+        #expect(byDifference?.code == .rowAbsent)
         let byClosure = await #expect(throws: SyncError.self) { try await contacts.update(id: "a") { $0.name = "x" } }
-        #expect(byClosure?.code == .rowDeleted)
+        #expect(byClosure?.code == .rowAbsent)
         #expect(try await pair.database.pending().isEmpty)
     }
 
@@ -183,7 +185,7 @@ private struct Contact: SyncModel {
         let visits = try pair.database.table(Visit.self, named: "t")
         var visit = try #require(try await visits.get(id: "a"))
         visit.text = "y"
-        try await visits.update(visit)
+        try await visits.overwrite(visit)
         let operation = try #require(try await pair.database.pending().first)
         #expect(try await pair.database.fields(of: operation) == ["text"], "the date keeps its digits")
     }

@@ -44,7 +44,7 @@ private struct Counted: SyncModel {
     private func database(_ count: Int = 0) async throws -> SyncDatabase {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         for number in 0..<count {
-            try await database.table("t").insert(.item("\(number)", ["rank": .integer(Int64(number))]))
+            try await database.rows(of: "t").insert(.item("\(number)", ["rank": .integer(Int64(number))]))
         }
         return database
     }
@@ -56,7 +56,7 @@ private struct Counted: SyncModel {
         // Models that can't be decoded come and go, too.
         let entries = try database.table(Entry.self).skippingUndecodable { _ in }
         let query = entries.where { $0.rank > 1 }
-            .order(by: \.note, seed % 2 == 0 ? .ascending : .descending).top(3 + chance.below(4))
+            .order(by: \.note, seed % 2 == 0 ? .ascending : .descending).limit(3 + chance.below(4))
         var changes = try query.observe().differences.makeAsyncIterator()
         var models = try #require(try await changes.next()).result
         var shown = try await entries.untyped.query(query.rowQuery())
@@ -82,7 +82,7 @@ private struct Counted: SyncModel {
 
     @Test func `only models whose rows are new or changed are decoded`() async throws {
         let database = try await database(20)
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         var changes = try database.table(Counted.self).order(by: \.rank).observe().differences.makeAsyncIterator()
         _ = Counted.takeDecoded()
         #expect(try await changes.next()?.difference.inserted.count == 20)
@@ -103,7 +103,7 @@ private struct Counted: SyncModel {
         async throws
     {
         let database = try await database(2)
-        let table = database.table("t")
+        let table = database.rows(of: "t")
         var changes = try database.table(Entry.self).observe().differences.makeAsyncIterator()
         var models = try #require(try await changes.next()).result
         // From a server that knows no types.

@@ -52,7 +52,7 @@ private struct Key: SyncModel, Equatable {
         #expect(try await sites.where { $0.id == theirs.id }.get() == [theirs])
         #expect(try await sites.where { $0.id != theirs.id }.get() == [ours])
         try await sites.update(id: theirs.id) { $0.name = "changed" }
-        try await sites.update(Site(id: theirs.id, name: "changed again"))
+        try await sites.overwrite(Site(id: theirs.id, name: "changed again"))
         #expect(try await pair.table.count() == 2)
         #expect(try await pair.push().outcome == .complete)
         #expect(pair.serverRow(theirs.id.uuidString.lowercased())?[member: "name"] == .string("changed again"))

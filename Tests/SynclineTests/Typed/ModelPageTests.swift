@@ -45,20 +45,20 @@ private struct Entry: SyncModel, Equatable {
             let list = entries.where { $0.rank > 0 }.order(by: \.rank, .descending)
             let whole = try await list.get()
             for size in [1, 7, 83, 166, 300] {
-                let found = try await pages(list.top(size))
+                let found = try await pages(list.limit(size))
                 #expect(found.flatMap { $0 } == whole, "\(size)")
                 #expect(found.dropLast().allSatisfy { $0.count == size } && found.last?.isEmpty == false, "\(size)")
             }
             #expect(try await pages(list).map(\.count) == [100, 66])
-            #expect(try await pages(list.skip(160).top(4)).flatMap { $0 } == Array(whole[160...]))
+            #expect(try await pages(list.offset(160).limit(4)).flatMap { $0 } == Array(whole[160...]))
         }
         #expect(try await pages(entries.where { $0.rank > 5 }).map(\.count) == [0])
     }
 
     @Test func `a page without a model that can be decoded is not the last`() async throws {
         let (database, entries) = try await store(30)
-        let list = entries.skippingUndecodable { _ in }.order(by: \.rank).top(5)
-        let whole = try await list.top(30).get()
+        let list = entries.skippingUndecodable { _ in }.order(by: \.rank).limit(5)
+        let whole = try await list.limit(30).get()
         for entry in whole[5..<15] {
             let text = entry.id.uuidString
             let id = try await entries.untyped.get(id: text) == nil ? text.lowercased() : text
@@ -73,7 +73,7 @@ private struct Entry: SyncModel, Equatable {
 
     @Test func `rows that come and go between pages are neither missed nor repeated`() async throws {
         let (_, entries) = try await store(60)
-        let list = entries.order(by: \.rank).top(10)
+        let list = entries.order(by: \.rank).limit(10)
         let whole = try await entries.order(by: \.rank).get()
         let first = try await list.page()
         // The last row of the page goes, and with it the place that the next page begins at.

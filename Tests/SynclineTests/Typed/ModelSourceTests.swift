@@ -6,7 +6,7 @@ import Testing
 
 @testable import Syncline
 
-private struct Item: SyncModel, Equatable {
+private struct Item: VersionedModel, Equatable {
     static let table = "t"
 
     var id: String
@@ -37,7 +37,7 @@ private struct Item: SyncModel, Equatable {
         let open = items.where(Self.open).order(by: \.text)
         #expect(Self.ids(try await open.get()) == "cb")
         let seen = try await pair.database.transaction { transaction in
-            try transaction.insert(Item(id: "d", text: "apples"), into: items)
+            try transaction.insert(Item(id: "d", text: "apples"), in: items)
             return try transaction.get(open)
         }
         #expect(Self.ids(seen) == "dcb")
@@ -46,7 +46,7 @@ private struct Item: SyncModel, Equatable {
 
         let past = try await pair.database.history(at: before).table(Item.self)
         #expect(Self.ids(try await past.where(Self.open).order(by: \.text).get()) == "cb")
-        #expect(Self.ids(try await past.order(by: \.text, .descending).top(1).get()) == "b")
+        #expect(Self.ids(try await past.order(by: \.text, .descending).limit(1).get()) == "b")
         #expect(try await past.get(id: "b")?.done == false)
         #expect(try await past.get(id: "d") == nil)
     }
@@ -60,7 +60,7 @@ private struct Item: SyncModel, Equatable {
             try await items.insert(Item(id: id, text: text, done: id == "a"))
         }
         #expect(Self.ids(try await items.where(Self.open).order(by: \.text).get()) == "cdbe", "two pages")
-        #expect(Self.ids(try await items.where { $0.text >= "o" }.top(1).get()).count == 1)
+        #expect(Self.ids(try await items.where { $0.text >= "o" }.limit(1).get()).count == 1)
         #expect(try await items.where(Self.open).page().hasMore)
 
         var rice = try #require(try await items.get(id: "b"))
@@ -78,7 +78,7 @@ private struct Item: SyncModel, Equatable {
         let items = try pair.database.table(Item.self)
         try await items.pull(id: "done") { $0.done }
         #expect(Self.ids(try await items.all()) == "a")
-        try await pair.database.table("other").insert(.item("x", [:]))
+        try await pair.database.rows(of: "other").insert(.item("x", [:]))
         try await items.insert(Item(id: "z", text: "salt"))
         #expect(try await items.push().operations.map(\.id) == ["z"])
         #expect(try await pair.database.pending().map(\.table) == ["other"])

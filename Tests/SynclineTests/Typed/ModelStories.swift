@@ -163,7 +163,7 @@ private struct Keyed: SyncModel {
         let database = try await database()
         let table = try database.table(Stamped.self)
         try await table.untyped.insert(["id": "a", "text": "x"])
-        await #expect(throws: SyncError.self) { try await table.update(Stamped(id: "a", text: "y")) }
+        await #expect(throws: SyncError.self) { try await table.overwrite(Stamped(id: "a", text: "y")) }
         #expect(try await table.untyped.get(id: "a")?.columns["text"] == "x")
     }
 
@@ -173,7 +173,7 @@ private struct Keyed: SyncModel {
         let error = await #expect(throws: SyncError.self) {
             try await database.transaction { transaction in
                 try transaction.insert("other", ["id": "b"])
-                _ = try? transaction.insert(Stamped(id: "a", text: "x"), into: table)
+                _ = try? transaction.insert(Stamped(id: "a", text: "x"), in: table)
             }
         }
         #expect(error?.code == .invalidItem && error?.address == "stamped/a")
@@ -185,14 +185,14 @@ private struct Keyed: SyncModel {
         let database = try await database()
         let findings = try database.table(Finding.self, named: "inspectionresults")
         try await database.transaction { transaction in
-            var finding = try transaction.insert(Finding(id: "a"), into: findings)
+            var finding = try transaction.insert(Finding(id: "a"), in: findings)
             finding.text = "crack"
-            try transaction.update(finding, in: findings)
-            #expect(try transaction.get(id: "a", from: findings)?.text == "crack")
-            try transaction.insert(Finding(id: "b"), into: findings)
-            try transaction.delete(Finding(id: "b"), from: findings)
-            try transaction.insert(Finding(id: "c"), into: findings)
-            try transaction.delete(id: "c", from: findings)
+            try transaction.overwrite(finding, in: findings)
+            #expect(try transaction.get(id: "a", in: findings)?.text == "crack")
+            try transaction.insert(Finding(id: "b"), in: findings)
+            try transaction.delete(Finding(id: "b"), in: findings)
+            try transaction.insert(Finding(id: "c"), in: findings)
+            try transaction.delete(id: "c", in: findings)
         }
         #expect(try await database.tables() == ["inspectionresults"])
         #expect(try await findings.all().map(\.text) == ["crack"])
@@ -284,7 +284,7 @@ private struct Keyed: SyncModel {
         let table = try await database().table(Keyed.self)
         #expect(try await table.insert(Keyed(id: "a", text: "x")).id == "a")
         #expect(try await table.untyped.get(id: "a") != nil)
-        try await table.update(Keyed(id: "a", text: "y"))
+        try await table.overwrite(Keyed(id: "a", text: "y"))
         #expect(try await table.get(id: "a")?.text == "y")
         try await table.delete(Keyed(id: "a", text: "y"))
         #expect(try await table.untyped.count() == 0)

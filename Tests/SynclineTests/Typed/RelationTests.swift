@@ -63,7 +63,7 @@ private struct Finding: SyncModel {
         let found = try await findings.with(Finding.site).get()
         #expect(found.map(\.model.id) == ["a", "b", "c", "d"])
         #expect(found.map(\.related?.name) == ["Mill", "Pier", "Mill", nil])
-        let page = try await findings.order(by: \.text, .descending).top(2).with(Finding.cause).get()
+        let page = try await findings.order(by: \.text, .descending).limit(2).with(Finding.cause).get()
         #expect(page.map(\.model.text) == ["rust", "moss"] && page.map(\.related?.text) == ["crack", nil])
     }
 
@@ -75,9 +75,18 @@ private struct Finding: SyncModel {
         let found = try await sites.order(by: \.name).with(all: Finding.site, from: findings.order(by: \.text)).get()
         #expect(found.map(\.model.name) == ["Mill", "Pier"])
         #expect(found.map { $0.related.map(\.text) } == [["crack", "dust"], ["rust"]])
-        let some = findings.where { $0.text != "rust" }.top(1)
+        let some = findings.where { $0.text != "rust" }.limit(1)
         let rest = try await sites.where { $0.name == "Pier" }.with(all: Finding.site, from: some).get()
         #expect(rest.map(\.related.count) == [0])
+        let last = findings.order(by: \.text, .descending).limit(2)
+        let newest = try await sites.order(by: \.name).with(all: Finding.site, from: last.offset(1).limit(2)).get()
+        #expect(newest.map { $0.related.map(\.text) } == [["dust"], []], "the window is that of the query")
+        #expect(
+            try await findings.with(Finding.site, from: sites.order(by: \.name).limit(1)).get().compactMap(
+                \.related?.name) == ["Mill", "Mill"])
+        let first = try await sites.order(by: \.name).with(all: Finding.site, from: findings.order(by: \.text), each: 1)
+            .get()
+        #expect(first.map { $0.related.map(\.text) } == [["crack"], ["rust"]])
         #expect(try await sites.where { $0.name == "none" }.with(all: Finding.site).get().isEmpty)
     }
 
@@ -85,7 +94,7 @@ private struct Finding: SyncModel {
         let findings = try await database().table(Finding.self)
         let list = findings.order(by: \.text, .descending)
         for size in [1, 2, 3, 4, 9] {
-            let query = list.top(size).with(Finding.site)
+            let query = list.limit(size).with(Finding.site)
             var (found, sizes): ([String], [Int]) = ([], [])
             var page: RelatedQuery<Finding, Site, Site?>.Page? = try await query.page()
             while let current = page {
@@ -96,7 +105,7 @@ private struct Finding: SyncModel {
             #expect(found == ["rust Pier", "moss ", "dust Mill", "crack Mill"], "\(size)")
             #expect(sizes.dropLast().allSatisfy { $0 == size } && sizes.last != 0, "\(size)")
         }
-        let rest = try await list.skip(1).top(2).with(Finding.site).page()
+        let rest = try await list.offset(1).limit(2).with(Finding.site).page()
         #expect(rest.elements.map(\.model.text) == ["moss", "dust"])
         let none = findings.where { $0.text == "none" }.with(Finding.site)
         let empty = try await none.page()
@@ -185,7 +194,7 @@ private struct Finding: SyncModel {
     @Test func `a live page follows both tables`() async throws {
         let database = try await database()
         let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
-        var live = try sites.order(by: \.name).top(1).with(all: Finding.site).observe().makeAsyncIterator()
+        var live = try sites.order(by: \.name).limit(1).with(all: Finding.site).observe().makeAsyncIterator()
         #expect(try await next(&live) == ["Mill: crack, dust"])
         try await findings.update(id: "a") { $0.text = "gap" }
         #expect(try await next(&live) == ["Mill: gap, dust"])
@@ -235,7 +244,7 @@ private struct Finding: SyncModel {
         var chance = Chance(seed: seed)
         let database = try await database()
         let (sites, findings) = try (database.table(Site.self), database.table(Finding.self))
-        let query = sites.order(by: \.name).top(1 + chance.below(2)).with(all: Finding.site)
+        let query = sites.order(by: \.name).limit(1 + chance.below(2)).with(all: Finding.site)
         func text(_ page: [(model: Site, related: [Finding])]) -> [String] {
             page.map { "\($0.model.name) \($0.related.map { $0.id + $0.text })" }
         }
@@ -244,14 +253,14 @@ private struct Finding: SyncModel {
         for step in 0..<40 {
             let (id, site) = ("\(chance.below(6))", chance.pick(Self.sites))
             try await database.transaction { transaction in
-                if step % 2 == 0 { try transaction.update(Site(id: site.id, name: id), in: sites) }
+                if step % 2 == 0 { try transaction.overwrite(Site(id: site.id, name: id), in: sites) }
                 let finding = Finding(id: id, text: "\(step / 4)", siteID: site.id)
-                if try transaction.get(id: id, from: findings) == nil {
-                    try transaction.insert(finding, into: findings)
+                if try transaction.get(id: id, in: findings) == nil {
+                    try transaction.insert(finding, in: findings)
                 } else if step % 3 > 0 {
-                    try transaction.update(finding, in: findings)
+                    try transaction.overwrite(finding, in: findings)
                 } else {
-                    try transaction.delete(id: id, from: findings)
+                    try transaction.delete(id: id, in: findings)
                 }
             }
             let expected = text(try await query.get())

@@ -90,7 +90,7 @@ final class RescueStory {
             case 8, 9: try await database.compact()
             case 10:
                 let follower = try await SyncDatabase.follow(disk, configuration)
-                try await follower.table("t").insert(.item("f\(step)", step))
+                try await follower.rows(of: "t").insert(.item("f\(step)", step))
                 try await follower.close()
                 waiting.append("f\(step)")
             default:
@@ -106,12 +106,12 @@ final class RescueStory {
 
     private func change(_ database: SyncDatabase, _ id: String, _ chance: inout Chance) async throws {
         if chance.once(in: 6) {
-            if (try? await database.table("t").delete(id: id)) != nil { note(id, .deleted, database) }
+            if (try? await database.rows(of: "t").delete(id: id)) != nil { note(id, .deleted, database) }
             return
         }
         let text = String(repeating: "x\(step)", count: chance.below(150))
         // A row whose delete is pending can't be updated.
-        guard (try? await database.table("t").update(.item(id, step, text: text))) != nil else { return }
+        guard (try? await database.rows(of: "t").update(.item(id, step, text: text))) != nil else { return }
         note(id, .value(step), database)
     }
 

@@ -51,7 +51,7 @@ struct TypedQuestion: Sendable {
             name: "relation, 50 items with lists",
             text: "select i.id, l.name from item i left join list l on l.id = i.list order by i.due desc, i.id limit 50"
         ) { database in
-            let pairs = try await database.table(SQLItem.self).order(by: \.due, .descending).top(50)
+            let pairs = try await database.table(SQLItem.self).order(by: \.due, .descending).limit(50)
                 .with(SQLItem.listed).get()
             return { pairs.map { [$0.id, $1?.name ?? "null"] } }
         },
@@ -61,7 +61,7 @@ struct TypedQuestion: Sendable {
                 + "join item i on i.list = l.id order by l.name, i.due, i.id"
         ) { database in
             let items = try database.table(SQLItem.self).order(by: \.due)
-            let lists = try await database.table(SQLList.self).order(by: \.name).top(20)
+            let lists = try await database.table(SQLList.self).order(by: \.name).limit(20)
                 .with(all: SQLItem.listed, from: items).get()
             return { lists.flatMap { list, items in items.map { [list.id, $0.id] } } }
         },

@@ -202,7 +202,7 @@ struct ServerRunner {
         _ = try await database.pull("todos")
         var result = LoadResult()
         result.seconds = Double(monotonicNanoseconds() - start) / 1e9
-        let rows = try await database.table("todos").count()
+        let rows = try await database.rows(of: "todos").count()
         guard rows >= options.rows else { throw BenchError("Only \(rows) rows of \(options.rows) were pulled") }
         try await database.close()
         return (result, rows)

@@ -13,7 +13,7 @@ final class SynclineStore: Store {
     init(_ directory: String, _ durability: Durability, tuned: Bool = false) async throws {
         let settings = SyncConfiguration(cacheSize: tuned ? .mebibytes(256) : nil)
         database = try await SyncDatabase.open(at: directory, settings)
-        table = database.table("todos")
+        table = database.rows(of: "todos")
         self.durability = durability == .durable ? .durable : .buffered
     }
 

@@ -18,7 +18,7 @@ struct ViewBench {
         let items = try database.table(ViewItem.self)
         try await fill(database)
         show(try await measure("none", database, nil, from: 0))
-        show(try await measure("first 50", database, items.order(by: \.title).top(50), from: options.commits))
+        show(try await measure("first 50", database, items.order(by: \.title).limit(50), from: options.commits))
         show(try await measure("whole table", database, items.query, from: 2 * options.commits))
         try await database.close()
     }

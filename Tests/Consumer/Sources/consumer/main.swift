@@ -20,7 +20,7 @@ configuration.connect(to: SimulatedNetwork(server))
 let database = try await SyncDatabase.open(MemoryStorage(), configuration)
 let todos = try database.table(TodoItem.self)
 try await todos.insert(TodoItem(id: "a", text: "milk"))
-try await database.table("list").insert(["id": "b", "tags": ["shop", 1, 2.5, true]])
+try await database.rows(of: "list").insert(["id": "b", "tags": ["shop", 1, 2.5, true]])
 guard try await database.push().outcome == .complete else { fatalError("the push is not complete") }
 let report = try await todos.pull(id: "open") { !$0.complete }
 guard report.reason == nil else { fatalError("the pull is not complete") }

@@ -188,7 +188,7 @@ enum ServerRows {
         let names = NameTranslation(try store.declaration)
         var number: UInt64 = 0
         for table in tables {
-            var page = try await backend.table(table).query(RowQuery(table: table))
+            var page = try await backend.rows(of: table).query(RowQuery(table: table))
             var skip = 0
             while !page.rows.isEmpty {
                 number += 1
@@ -197,12 +197,12 @@ enum ServerRows {
                     Event(time: 0, .page(PulledPage(table: table, queryID: nil, rows: rows, cursor: nil))),
                     number: number)
                 skip += page.rows.count
-                if let next = try await backend.table(table).page(after: page) {
+                if let next = try await backend.rows(of: table).page(after: page) {
                     page = next
                 } else {
                     var query = RowQuery(table: table)
                     query.skip = skip
-                    page = try await backend.table(table).query(query)
+                    page = try await backend.rows(of: table).query(query)
                 }
             }
         }

@@ -65,7 +65,7 @@ enum ChangeCommands {
     private static func store(
         _ kind: OperationKind, _ table: String, _ item: Value, _ database: SyncDatabase
     ) async throws -> StoredRow {
-        let table = database.table(table)
+        let table = database.rows(of: table)
         return kind == .insert ? try await table.insert(item) : try await table.update(item)
     }
 
@@ -75,7 +75,7 @@ enum ChangeCommands {
         examples: [Example("syncline delete todoitem a", "one row")], result: #"{"id":"…"}"#
     ) { arguments, context in
         let (table, id) = (arguments.operands[0], arguments.operands[1])
-        try await context.withDatabase(arguments) { try await $0.table(table).delete(id: id) }
+        try await context.withDatabase(arguments) { try await $0.rows(of: table).delete(id: id) }
         try context.output.value(["id": .string(id)])
         try context.output.line("deleted \(escaped("\(table)/\(id)"))")
         return .done
