@@ -102,6 +102,10 @@ enum FirstSteps {
             }
         }
 
+        for section in try await page.sections(by: \.siteID).get() {
+            print(section.key, section.count, section.models.map(\.text))  // count: also those beyond the limit
+        }
+
         expect(try await page.with(Finding.site).get().first?.related?.name == "Mill")
         try await database.close()
         try await list.value

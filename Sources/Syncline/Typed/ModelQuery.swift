@@ -32,6 +32,11 @@ public struct ModelQuery<Model: SyncModel>: Sendable {
     mutating func add(orderBy column: Result<String, SyncError>, _ direction: SortDirection) {
         order.append(column.map { RowQuery.Key($0, descending: direction == .descending) })
     }
+
+    /// Adds a sort key before all others.
+    mutating func add(firstBy column: Result<String, SyncError>, _ direction: SortDirection) {
+        order.insert(column.map { RowQuery.Key($0, descending: direction == .descending) }, at: 0)
+    }
 }
 
 /// The direction of a sort.

@@ -49,8 +49,6 @@ public struct RowAggregate: Hashable, Sendable {
     ) {
         self.table = table
         self.filter = filter
-        self.table = table
-        self.filter = filter
         self.groups = groups.map { .column($0) }
         self.functions = functions
     }
