@@ -89,6 +89,29 @@ extension SyncDatabase {
         return HistoricState(self, projector.reader(of: projector.store.endCommit()), through: projector.through)
     }
 
+    /// Returns the store as of a time: of ``event(at:)``.
+    @concurrent
+    public func history(at time: Date) async throws(SyncError) -> HistoricState {
+        try await history(at: try await event(at: time))
+    }
+
+    /// Returns the last event until a time: the one before the first event that is later. So if the clock was set back
+    /// meanwhile, events after that count only once an earlier one does.
+    ///
+    /// It reads the log from its beginning. Throws `collected` if the first event that the store still has is later.
+    @concurrent
+    public func event(at time: Date) async throws(SyncError) -> EventNumber {
+        let (newest, first) = try readHistory { () throws(SyncError) in
+            try EventWalk(storage).newest(until: time.milliseconds)
+        }
+        if newest == 0, let first {
+            let start = Timestamp(.init(milliseconds: first.time))
+            throw SyncError(
+                .collected, "the history begins with @\(first.number), of \(start)", hint: "Choose a later moment.")
+        }
+        return EventNumber(rawValue: newest)
+    }
+
     /// Returns the rows that differ between two events. Without `last`, compares with the current state.
     @concurrent
     public func differences(

@@ -62,6 +62,26 @@ package struct EventWalk: Sendable {
         }
     }
 
+    /// The last event before the first one that is later than a time; 0 if that is the first of all, which is returned,
+    /// too.
+    package func newest(
+        until time: Int64
+    ) throws(SyncError) -> (event: UInt64, first: (number: UInt64, time: Int64)?) {
+        var newest: UInt64 = 0
+        var first: (number: UInt64, time: Int64)?
+        let shapes = ShapeTable()
+        try forEachRecord(from: 1) { number, record throws(SyncError) in
+            let moment = try EventReader(record, shapes).time
+            guard moment <= time else {
+                if newest == 0 { first = (number, moment) }
+                return false
+            }
+            newest = number
+            return true
+        }
+        return (newest, first)
+    }
+
     /// Returns the first of the newest `count` retained events.
     package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
         let last = try last

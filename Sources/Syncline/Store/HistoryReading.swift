@@ -39,7 +39,7 @@ package enum HistoryReading {
 
     /// Returns whether an error may be caused by a file that was removed after the read began.
     private static func isOfMissingFile(_ error: any Error) -> Bool {
-        let codes: [SyncError.Code] = [.ioError, .init(rawValue: LogError.Code.collected.rawValue)]
+        let codes: [SyncError.Code] = [.ioError, .collected]
         if let error = error as? LogError { return codes.contains(SyncError(error).code) }
         return (error as? SyncError).map { codes.contains($0.code) } ?? false
     }

@@ -106,8 +106,7 @@ package struct StateLoader: Sendable {
 
     private static func lost(_ floor: SequenceNumber) -> SyncError {
         SyncError(
-            .init(rawValue: LogError.Code.collected.rawValue),
-            "the history before \(floor) was removed, and no checkpoint of it can be read",
+            .collected, "the history before \(floor) was removed, and no checkpoint of it can be read",
             hint: "Choose a later moment.")
     }
 

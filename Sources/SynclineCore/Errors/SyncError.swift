@@ -122,6 +122,8 @@ extension SyncError.Code {
     public static let storeCorrupt = Self(rawValue: "store-corrupt")
     /// A newer version, or a newer schema, wrote the store.
     public static let storeNewer = Self(rawValue: "store-newer")
+    /// A moment or an event is before the history that the store keeps.
+    public static let collected = Self(rawValue: "collected")
     /// The disk is full.
     public static let diskFull = Self(rawValue: "disk-full")
     /// The disk failed.

@@ -39,12 +39,12 @@ struct Moment {
         guard let time = time(text) else { return try Moment(text, storage).event }
         let (milliseconds, instant) = (time.instant.milliseconds, time.instant)
         let isBetween = Timestamp.Instant(milliseconds: milliseconds) < instant
-        return try newest(until: isBetween ? milliseconds : milliseconds - 1, storage).event + 1
+        return try EventWalk(storage).newest(until: isBetween ? milliseconds : milliseconds - 1).event + 1
     }
 
     init(_ text: String, _ storage: any LogStorage) throws {
         if let time = Moment.time(text) {
-            let (event, first) = try Moment.newest(until: time.instant.milliseconds, storage)
+            let (event, first) = try EventWalk(storage).newest(until: time.instant.milliseconds)
             if event == 0, let first { throw Moment.before(first) }
             self.event = event
             return
@@ -73,26 +73,6 @@ struct Moment {
     static func before(_ first: (number: UInt64, time: Int64)) -> ToolError {
         let time = Timestamp(.init(milliseconds: first.time))
         return ToolError("usage", "the first event is @\(first.number), of \(time)", exit: .usage)
-    }
-
-    /// The newest event until a time, and the first event if that is later; 0 if there is none.
-    private static func newest(
-        until time: Int64, _ storage: any LogStorage
-    ) throws -> (event: UInt64, first: (number: UInt64, time: Int64)?) {
-        var newest: UInt64 = 0
-        var first: (number: UInt64, time: Int64)?
-        let shapes = ShapeTable()
-        try EventWalk(storage).forEachRecord(from: 1) { number, record throws(SyncError) in
-            let moment: Int64
-            moment = try EventReader(record, shapes).time
-            if moment > time {
-                if newest == 0 { first = (number, moment) }
-                return false
-            }
-            newest = number
-            return true
-        }
-        return (newest, first)
     }
 }
 
