@@ -82,6 +82,26 @@ enum StoreSnippets {
         expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
     }
 
+    static func restoring() async throws {
+        let database = try await SyncDatabase.open(at: "restored")
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
+        let then = try database.present
+        try await database.rows(of: "todoitem").delete(id: "a")
+
+        let plan = try await then.restoration(of: .table("todoitem"))
+        for change in plan.changes { print(change.id, change.before == nil ? "returns" : "changes") }
+        try await database.restore(plan)
+
+        expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
+
+        for step in try await database.undoSteps() { print(step.event, step.rows) }
+
+        let event = database.lastEvent
+        try await database.restore(try await database.restoration(undoing: event))
+
+        expect(try await database.rows(of: "todoitem").get(id: "a") == nil)
+    }
+
     static func conflicts(_ database: SyncDatabase) async throws {
         for conflict in try await database.conflicts() {
             print(conflict.table, conflict.id, conflict.reason)

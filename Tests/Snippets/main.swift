@@ -6,7 +6,7 @@ let snippets: [(name: String, run: () async throws -> Void)] = [
     ("dates", FirstSteps.dates), ("relations", FirstSteps.relations), ("totals", FirstSteps.totals),
     ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
     ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),
-    ("SQL", SQLSnippets.sql), ("full text and a mirror", SQLSnippets.files),
+    ("rows put back", StoreSnippets.restoring), ("SQL", SQLSnippets.sql), ("full text and a mirror", SQLSnippets.files),
     ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
     ("a lost answer", TestingSnippets.lostAnswer), ("a clock", TestingSnippets.clock),
     ("a widget", SharingSnippets.widget), ("a sync in the background", BackgroundSnippets.sync),

@@ -135,6 +135,7 @@ private struct Stamped: VersionedModel {
                 try await SyncDatabase.open(disk).close()
                 try await SyncDatabase.erase(disk)
             },
+            Step("event(at:)") { _ = try await $0.event(at: .distantFuture) },
             Step("fields(of:)") { database in
                 for operation in try await database.pending() { _ = try await database.fields(of: operation) }
             },
@@ -191,6 +192,8 @@ private struct Stamped: VersionedModel {
                 try await database.resume()
             },
             Step("resync(_:retries:progress:)") { _ = try await $0.resync() },
+            Step("restoration(undoing:)") { _ = try await $0.restoration(undoing: $0.lastEvent) },
+            Step("restore(_:)") { try await $0.restore(try await $0.restoration(undoing: 3)) },
             Step("retention()") { _ = try await $0.retention() },
             Step("set(_:_:)") { try await $0.set("colour", "red") },
             Step("set(retention:)") { try await $0.set(retention: .everything) },
@@ -206,6 +209,7 @@ private struct Stamped: VersionedModel {
             },
             Step("transaction(durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
             Step("undo()") { try await $0.undo() },
+            Step("undoSteps(limit:)") { _ = try await $0.undoSteps() },
             Step("canUndo()") { database in
                 let found = try await database.canUndo()
                 #expect(found)
@@ -290,6 +294,8 @@ private struct Stamped: VersionedModel {
                 let found = try await database.history(at: 3).differences(to: database.present).count
                 #expect(found > 400)
             },
+            Step("HistoricState.restoration(of:)") { _ = try await $0.history(at: 3).restoration(of: .table("note")) },
+            Step("PastTable.restoration()") { _ = try await $0.history(at: 3).table(Note.self).restoration() },
             Step("PastTable.get()") { database in
                 let found = try await database.history(at: database.lastEvent).table(Note.self).get().count
                 #expect(found == 500)

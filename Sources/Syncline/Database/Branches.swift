@@ -105,10 +105,9 @@ extension SyncDatabase {
 
 extension Branches {
     fileprivate static func moved(_ changes: [Landing.Change]) -> SyncError {
-        let shown = changes.prefix(10).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
-        let more = changes.count > 10 ? " and \(changes.count - 10) more" : ""
+        let rows = changes.map { RowKey(table: $0.table, id: $0.id) }
         return SyncError(
-            .branchConflict, "rows that the branch changed have changed here since it began: \(shown)\(more)",
+            .branchConflict, "rows that the branch changed have changed here since it began: \(rows.shown)",
             hint: "See the branch's plan. If you land over them, the branch's values replace theirs.")
     }
 }

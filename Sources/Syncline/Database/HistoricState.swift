@@ -7,7 +7,7 @@ public import SynclineCore
 
 /// A store as of an event. It can be read until the store is closed.
 public struct HistoricState: Sendable {
-    private let writer: StoreWriter
+    let writer: StoreWriter
     private let state: StateReader
     /// The last event this state includes.
     public let event: EventNumber
@@ -138,7 +138,7 @@ extension SyncDatabase {
         }
     }
 
-    private func readHistory<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
+    func readHistory<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
         _ = try reader
         return try HistoryReading.run(storage, body)
     }

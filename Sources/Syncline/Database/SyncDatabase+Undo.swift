@@ -1,7 +1,19 @@
 // Undo and redo of local transactions. An undo is an event; a redo makes the same changes again as a new transaction.
 
+public import Foundation
+import SegmentLog
 public import SynclineCore
 import SynclineGround
+
+/// A transaction that can be undone.
+public struct UndoStep: Hashable, Sendable {
+    /// Its event.
+    public var event: EventNumber
+    /// When it was made; nil if a compaction has removed the event.
+    public var date: Date?
+    /// The number of rows that it changed.
+    public var rows: Int
+}
 
 extension SyncDatabase {
     /// Undoes the newest local transaction that can be undone, and returns its event.
@@ -33,6 +45,24 @@ extension SyncDatabase {
         let current = writer.current
         let reader = try current.reader
         return try UndoSearch.newest(reader, through: current.through) != nil
+    }
+
+    /// Returns the transactions that ``undo()`` would undo if it was called again and again, the newest first.
+    @concurrent
+    public func undoSteps(limit: Int = 20) async throws(SyncError) -> [UndoStep] {
+        let current = writer.current
+        let reader = try current.reader
+        let events = try UndoSearch.events(reader, through: current.through, limit: limit)
+        if events.isEmpty { return [] }
+        let times = try readHistory { () throws(SyncError) in
+            let walk = try EventWalk(opening: storage)
+            return try events.map { event throws(SyncError) in try walk.time(of: event) }
+        }
+        return try zip(events, times).map { pair throws(SyncError) in
+            UndoStep(
+                event: EventNumber(rawValue: pair.0), date: pair.1.map { Date(milliseconds: $0) },
+                rows: try reader.rowCount(changedBy: pair.0))
+        }
     }
 
     /// Whether there is a transaction that ``redo()`` would make again now.

@@ -62,6 +62,17 @@ package struct EventWalk: Sendable {
         }
     }
 
+    /// When an event was written; nil if it was removed.
+    package func time(of event: UInt64) throws(SyncError) -> Int64? {
+        var time: Int64?
+        if try event < first { return nil }
+        try forEachRecord(from: event) { number, record throws(SyncError) in
+            if number == event { time = try EventReader(record, ShapeTable()).time }
+            return false
+        }
+        return time
+    }
+
     /// The last event before the first one that is later than a time; 0 if that is the first of all, which is returned,
     /// too.
     package func newest(

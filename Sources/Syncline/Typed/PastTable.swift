@@ -28,6 +28,14 @@ public struct PastTable<Model: SyncModel>: Sendable {
     }
 }
 
+extension PastTable {
+    /// Returns the changes that would put the rows of the query back as they were; without conditions, all rows.
+    @concurrent
+    public func restoration() async throws(SyncError) -> Restoration {
+        try await state.restoration(of: .rows(try query.rowQuery(table: name)))
+    }
+}
+
 extension PastTable: ModelSource {
     public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> PastTable<Model> {
         var copy = self

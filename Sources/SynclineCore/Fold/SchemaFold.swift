@@ -172,14 +172,6 @@ private enum ColumnRewrite {
     }
 }
 
-extension Row {
-    /// Replaces a value, if the column has one of those that change.
-    fileprivate func changing(_ name: String, _ values: [Value: Value]) -> Row {
-        guard let old = self[name], let new = values[old] else { return self }
-        return merged(with: Row([Value.Member(name, new)]))
-    }
-}
-
 extension FrozenOperation {
     fileprivate func rewritten(_ rewrite: ColumnRewrite) -> FrozenOperation {
         var copy = self

@@ -19,6 +19,12 @@ extension Row {
         if shape.place(of: to) != nil { return without([ExactString(from)]) }
         return Row(shape: RowShape(shape.names.map { $0.hasSameBytes(as: from) ? to : $0 }), bytes: bytes)
     }
+
+    /// Replaces a value, if the column has one of those that change.
+    func changing(_ name: String, _ values: [Value: Value]) -> Row {
+        guard let old = self[name], let new = values[old] else { return self }
+        return merged(with: Row([Value.Member(name, new)]))
+    }
 }
 
 extension Row {

@@ -173,6 +173,17 @@ package final class StateReader: Sendable {
         return rows
     }
 
+    /// The number of rows that a transaction's changes in the outbox concern. They may be a million, so no name is made.
+    package func rowCount(changedBy event: UInt64) throws(SyncError) -> Int {
+        var rows: Set<[UInt8]> = []
+        try forEachChange(from: event) { position, change throws(SyncError) in
+            if position.event > event { return false }
+            rows.insert(change.rowKey)
+            return true
+        }
+        return rows.count
+    }
+
     /// How many changes a transaction made; nil once one of them has left the outbox.
     func groupCount(_ event: UInt64) throws(SyncError) -> Int? {
         var key = ByteWriter()
