@@ -102,6 +102,21 @@ enum StoreSnippets {
         expect(try await database.rows(of: "todoitem").get(id: "a") == nil)
     }
 
+    static func branch() async throws {
+        let database = try await SyncDatabase.open(at: "branched")
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "milk"])
+
+        try await database.makeBranch("draft")
+        let draft = try await database.openBranch("draft")
+        try await draft.rows(of: "todoitem").update(["id": "a", "text": "oat milk"])
+        try await draft.close()
+
+        let landing = try await database.landing(of: "draft")
+        if landing.moved.isEmpty { try await database.land("draft") }
+
+        expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "oat milk")
+    }
+
     static func conflicts(_ database: SyncDatabase) async throws {
         for conflict in try await database.conflicts() {
             print(conflict.table, conflict.id, conflict.reason)

@@ -109,6 +109,12 @@ private struct Stamped: VersionedModel {
         [
             Step("backend()") { _ = try await $0.backend() },
             Step("blame(_:id:)") { _ = try await $0.blame("note", id: "n7") },
+            Step("branches()") { _ = try await $0.branches() },
+            Step("makeBranch(_:at:)") { database in try await inMemory { try await database.makeBranch("draft") } },
+            Step("openBranch(_:)") { database in try await inMemory { _ = try await database.openBranch("draft") } },
+            Step("landing(of:)") { database in try await inMemory { _ = try await database.landing(of: "draft") } },
+            Step("land(_:over:)") { database in try await inMemory { try await database.land("draft") } },
+            Step("dropBranch(_:)") { database in try await inMemory { try await database.dropBranch("draft") } },
             Step("checkpoint()") { database in
                 try await database.rows(of: "note").delete(id: "n8")
                 try await database.checkpoint()

@@ -58,8 +58,31 @@ package enum Branches {
         }
     }
 
+    /// Makes the log of a branch: it begins after an event, with a checkpoint of the state up to it.
+    package static func begin(
+        _ branch: any LogStorage, with projector: Projector, _ point: BranchPoint, time: Int64
+    ) throws(SyncError) {
+        let log = try StateTransfer.begin(branch, with: projector)
+        let setting = Event(time: time, .configured(name: BranchPoint.setting, value: point.value))
+        try log.add(RecordBatch(setting.bytes), .durable)
+        try log.end()
+    }
+
+    /// Returns the point that a branch begins at, the state of then, and its current state.
+    package static func content(
+        of branch: any LogStorage
+    ) throws(SyncError) -> (point: BranchPoint, base: StateReader, present: StateReader) {
+        let projector = try StateLoader(branch).load()
+        let present = projector.reader(of: projector.store.endCommit())
+        guard let point = try present.branchPoint else {
+            throw SyncError(
+                .storeCorrupt, "\(branch.location) is not a branch: it does not name its starting point")
+        }
+        return (point, try base(of: branch, at: point), present)
+    }
+
     /// Returns the state that a branch began with, which its changes are compared with.
-    package static func base(of branch: any LogStorage, at point: BranchPoint) throws(SyncError) -> StateReader {
+    private static func base(of branch: any LogStorage, at point: BranchPoint) throws(SyncError) -> StateReader {
         let base = try StateLoader(branch).earliest()
         guard base.through == point.event else {
             throw SyncError(

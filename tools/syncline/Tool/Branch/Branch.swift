@@ -22,14 +22,8 @@ struct Branch {
         self.name = name
         path = Branch.path(name, of: store)
         let storage = POSIXStorage(directory: path)
-        let path = path
-        (point, base, present) = try HistoryReading.run(storage) {
-            let present = try StateLoader(storage).load().present
-            guard let point = try present.branchPoint else {
-                throw ToolError(
-                    "store-corrupt", "\(escaped(path)) is not a branch: it does not name its starting point")
-            }
-            return (point, try Branches.base(of: storage, at: point), present)
+        (point, base, present) = try HistoryReading.run(storage) { () throws(SyncError) in
+            try Branches.content(of: storage)
         }
     }
 
@@ -53,11 +47,7 @@ struct Branch {
         }
         do {
             let through = projector.through
-            let log = try StateTransfer.begin(draft.storage, with: projector)
-            let setting = Event(
-                time: now, .configured(name: BranchPoint.setting, value: point(through).value))
-            try log.append(RecordBatch(setting.bytes), durability: .durable)
-            try log.close()
+            try Branches.begin(draft.storage, with: projector, point(through), time: now)
             try draft.putInPlace()
             return through
         } catch {
