@@ -61,7 +61,7 @@ private struct Chore: SyncModel {
     }
 
     @Test(arguments: 1...12)
-    func `after each change live sections are those of the query run anew`(_ seed: UInt64) async throws {
+    func `after each change live sections are those of the query run again`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let chores = try await chores()
         var list = chores.where { $0.text != "3" }.order(by: \.text, chance.once(in: 2) ? .ascending : .descending)
