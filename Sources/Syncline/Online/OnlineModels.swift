@@ -64,7 +64,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
         try decode(try await untyped.insert(.object(try ModelCoding.members(of: model))))
     }
 
-    /// Updates a row; if the model is a ``VersionedModel`` with a version, only if it is still the server's.
+    /// Updates a row; if the model has a property `version` with a value, only if it is still the server's version.
     @discardableResult
     @concurrent
     public func update(_ model: Model) async throws(SyncError) -> Model {
@@ -75,7 +75,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
             })
     }
 
-    /// Deletes a row; if the model is a ``VersionedModel`` with a version, only if it is still the server's.
+    /// Deletes a row; if the model has a property `version` with a value, only if it is still the server's version.
     @concurrent
     public func delete(_ model: Model) async throws(SyncError) {
         try await trying(model) { id, version throws(SyncError) in try await untyped.delete(id: id, version: version) }
@@ -85,7 +85,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
     private func trying<Answer>(
         _ model: Model, _ send: (_ id: String, _ version: String?) async throws(SyncError) -> Answer
     ) async throws(SyncError) -> Answer {
-        let version = (model as? any VersionedModel)?.version
+        let version = ModelCoding<Model>.version(in: try ModelCoding.members(of: model))
         for id in model.id.rowIDs.dropLast() {
             do throws(SyncError) {
                 return try await send(id, version)

@@ -38,4 +38,13 @@ enum ModelCoding<Model: SyncModel> {
         members[place] = id
         return members
     }
+
+    /// The version of a model that has one.
+    static func version(in members: [Value.Member]) -> String? {
+        switch members[member: "version"] {
+        case .string(let text)?: text
+        case .bytes(let bytes)?: Base64.encode(bytes)
+        default: nil
+        }
+    }
 }
