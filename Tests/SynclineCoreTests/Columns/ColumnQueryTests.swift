@@ -234,6 +234,42 @@ struct TwoStates {
         }
         #expect(withColumns > Self.seeds.count / 2)
     }
+
+    @Test func `a group is spelled as in the row with the lowest id, whatever layer has it`() throws {
+        #expect(try LayeredSpelling.found() == LayeredSpelling.lower)
+    }
+}
+
+/// A UUID in lower case in the row with the lowest id and in a newer run, and in upper case between them.
+enum LayeredSpelling {
+    static let lower = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+
+    static func found() throws -> String? {
+        let (projector, blocks) = (try Projector(), MemoryBlocks())
+        func apply(_ body: Event.Body) throws {
+            try projector.apply(Event(time: 0, body), number: projector.through + 1)
+            projector.store.endCommit()
+        }
+        func pull(_ numbers: Range<Int>) throws {
+            let rows = numbers.map { number in
+                let other = "bbbbbbbb" + lower.dropFirst(8)
+                let text = number % 1000 > 1 ? other : number == 1001 ? lower.uppercased() : lower
+                return PulledRow(
+                    id: "00000000-0000-4000-8000-\(100_000_000_000 + number)",
+                    row: Row([.init("u", .string(text)), .init("version", .string("v"))]))
+            }
+            try apply(.page(PulledPage(table: "t", queryID: nil, rows: rows, cursor: nil)))
+            projector.store.rotate()
+            try projector.store.mergeFull(into: blocks, merging: 0)
+        }
+        try apply(.typed(TypeDeclaration(table: "t", columns: [TypedColumn("u", .uuid)])))
+        try pull(2..<2000)
+        try pull(2950..<3050)
+        try #require(projector.store.layers.runs.count == 2)
+        let groups = try projector.present.run(RowAggregate(table: "t", groups: ["u"]))
+        guard groups.count == 2, case .string(let text) = groups[0].key[0] else { return nil }
+        return text
+    }
 }
 
 extension Projector {
