@@ -34,9 +34,8 @@ extension SyncDatabase {
         }
     }
 
-    /// Makes a branch, which begins with the state of the store now or as of an event. While there are branches, a schema
-    /// whose migrations change rows is refused.
-    /// - Parameter name: Letters, digits, `-` and `_`.
+    /// Makes a branch, which begins with the state of the store now or as of an event. Its name has letters, digits, `-`
+    /// and `_`. While there are branches, a schema whose migrations change rows is refused.
     @concurrent
     public func makeBranch(_ name: String, at event: EventNumber? = nil) async throws(SyncError) {
         // A follower has none, and a branch neither.
@@ -104,8 +103,8 @@ extension SyncDatabase {
     /// Makes the changes of a branch in the store, as one transaction, and removes the branch. Returns the event, or nil
     /// if nothing was left to change.
     ///
-    /// If a row that the branch changed has changed in the store, too, it throws `branch-conflict`, and nothing is stored.
-    /// - Parameter over: Whether the branch's values replace those of such rows.
+    /// If a row that the branch changed has changed in the store, too, it throws `branch-conflict`, and nothing is stored;
+    /// with `over`, the branch's values replace those of such rows.
     @discardableResult
     @concurrent
     public func land(_ name: String, over: Bool = false) async throws(SyncError) -> EventNumber? {
