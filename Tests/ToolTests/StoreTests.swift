@@ -33,6 +33,24 @@ import Testing
         #expect(gone.exit == .no && gone.output == "null\n")
     }
 
+    @Test func `a table is kept on this device`() async throws {
+        let store = try await Store()
+        #expect(await store.call("config", "columns", "draft", "due:date", "--local").exit == .done)
+        #expect(await store.call("insert", "draft", #"{"id":"a","due":"2026-03-01"}"#).exit == .done)
+        #expect(await store.call("pending", "--json").output == "[]\n")
+        let shown = await store.call("config", "columns", "--json")
+        #expect(shown.output == #"{"columns":{"draft":{"due":"date"}},"local":["draft"]}"# + "\n")
+        #expect(await store.call("config", "columns").output == "draft never leaves the device\ndraft.due = date\n")
+        #expect(await store.call("log").output.contains("draft never leaves the device"))
+        #expect(await store.call("insert", "t", #"{"id":"a"}"#).exit == .done)
+        let refused = await store.call("config", "columns", "t", "--local", "--json")
+        #expect(refused.exit == .failed && refused.output.contains(#""code":"invalid-configuration""#))
+        #expect(await store.call("config", "columns", "--local").exit == .usage)
+        #expect(await store.call("config", "ids", "--local").exit == .usage)
+        #expect(await store.call("purge", "draft").exit == .failed)
+        #expect(await store.call("verify", "--deep").exit == .done)
+    }
+
     @Test func `a store is created once`() async throws {
         let store = try await Store()
         let again = await store.call("init", "--json")

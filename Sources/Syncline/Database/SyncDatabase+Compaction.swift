@@ -100,12 +100,10 @@ extension StoreWriter {
         try storage.checkpoints().first?.rawValue ?? 0
     }
 
-    /// Writes the settings, and the unconfirmed changes of the events through `last`, into the log again. They are
-    /// durable when it returns.
+    /// Writes what no server has of the events through `last` into the log again. It is durable when it returns.
     private func carry(through last: UInt64) throws(SyncError) {
         try performNow(.durable) { engine in
-            let events = try engine.reader.carriedEvents(through: last)
-            for event in events { try engine.record(event) }
+            try engine.reader.forEachCarriedEvent(through: last) { event throws(SyncError) in try engine.record(event) }
         }
     }
 }

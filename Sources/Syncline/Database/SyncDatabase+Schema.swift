@@ -36,6 +36,15 @@ extension SyncDatabase {
         try Item.check(table: table)
         try declaration.check(table)
     }
+
+    /// Throws if the table is not declared, or never leaves the device.
+    func checkSynced(_ table: String) throws(SyncError) {
+        try checkDeclared(table)
+        guard try read({ reader throws(SyncError) in try reader.types.isLocal(table) }) else { return }
+        throw SyncError(
+            .invalidConfiguration, "the table \"\(table)\" never leaves the device",
+            hint: "Do not name it in a push or a pull.")
+    }
 }
 
 extension StoreEngine {

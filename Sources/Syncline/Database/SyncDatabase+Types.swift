@@ -1,4 +1,4 @@
-// The types of columns: declared by models, by a schema, or here.
+// The types of columns, and the tables that never leave the device: declared by models, by a schema, or here.
 
 public import SynclineCore
 import SynclineGround
@@ -13,6 +13,21 @@ extension SyncDatabase {
     public func declareColumns(table: String, _ columns: [String: ColumnType]) async throws(SyncError) {
         let typed = columns.sorted { $0.key < $1.key }.map { TypedColumn($0.key, $0.value) }
         try await declare([TypeDeclaration(table: table, columns: typed)])
+    }
+
+    /// Declares that a table never leaves the device: its rows are not pushed, and it can't be pulled. Apart from that it is
+    /// like other tables, in the same transactions, history and live lists. An undo does not take its changes back, nor a
+    /// transaction that has some.
+    ///
+    /// Throws if the table has rows already, or has been pulled. It stays so until a migration drops the table.
+    @concurrent
+    public func declareLocal(table: String) async throws(SyncError) {
+        try await declare([TypeDeclaration(table: table, columns: [], isLocal: true)])
+    }
+
+    /// Returns the tables that never leave the device.
+    public func localTables() throws(SyncError) -> [String] {
+        try read { reader throws(SyncError) in try reader.types.localTables }
     }
 
     /// Returns the declared types of a table's columns.
@@ -43,6 +58,7 @@ extension StoreEngine {
     func declare(_ declaration: TypeDeclaration) throws(SyncError) {
         try projector.check(table: declaration.table)
         guard let news = try declaration.news(over: projector.state.types[declaration.table]) else { return }
+        try news.check(reader)
         try record(.typed(news))
     }
 }

@@ -188,7 +188,8 @@ public final class SyncDatabase: Sendable {
         }
     }
 
-    /// Removes matching local rows and all cursors of the table without sending anything to the server.
+    /// Removes matching local rows and all cursors of the table without sending anything to the server. If changes of
+    /// them were not pushed, or the table never leaves the device, this needs `force`.
     @discardableResult
     @concurrent
     public func purge(

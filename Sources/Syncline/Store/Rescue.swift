@@ -158,10 +158,11 @@ package struct Rescue: Sendable {
             fold.end(at: last)
             let log = try StateTransfer.begin(fresh, with: projector)
             let state = projector.reader(of: projector.store.snapshot)
-            let (carried, cursors) = (try state.carriedEvents(through: last), try state.cursors())
             // One at a time: an outbox may be larger than a batch.
-            for event in carried { try log.add(RecordBatch(Event(time: now, event).bytes)) }
-            for cursor in cursors {
+            try state.forEachCarriedEvent(through: last) { event throws(SyncError) in
+                try log.add(RecordBatch(Event(time: now, event).bytes))
+            }
+            for cursor in try state.cursors() {
                 let page = PulledPage(
                     table: cursor.table, queryID: cursor.queryID, rows: [],
                     cursor: .beginning(of: cursor.state.query, now: now))

@@ -29,7 +29,7 @@ extension SyncDatabase {
         _ tables: [String]? = nil, retries: Int = 3,
         progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> ResyncReport {
-        for table in tables ?? [] { try checkDeclared(table) }
+        for table in tables ?? [] { try checkSynced(table) }
         var report = ResyncReport()
         for (table, queryID, filter) in try await beginAgain(tables) {
             var settings = PullSettings()
@@ -71,7 +71,7 @@ extension StateReader {
     /// Returns the tables that have rows from the server.
     fileprivate func tablesOfServer() throws(SyncError) -> [String] {
         var found: [String] = []
-        for table in try tables() {
+        for table in try syncedTables() {
             var isTold = false
             try forEachEntry(of: table) { _, entry throws(SyncError) in isTold = isTold || entry.base != nil }
             if isTold { found.append(table) }

@@ -54,7 +54,7 @@ extension SyncDatabase {
     public func push(
         _ settings: PushSettings = .init(), progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) async throws(SyncError) -> PushReport {
-        for table in settings.tables ?? [] { try checkDeclared(table) }
+        for table in settings.tables ?? [] { try checkSynced(table) }
         let channel = try await channel()
         guard await syncLock.lock() else { return PushReport(.stopped(SyncError(of: .cancelled)), []) }
         defer { syncLock.unlock() }
@@ -79,7 +79,7 @@ extension SyncDatabase {
     /// Returns what a push would send, without sending it. Does not predict a rebase by a conflict policy.
     @concurrent
     public func pushPreview(_ settings: PushSettings = .init()) async throws(SyncError) -> PushPreview {
-        for table in settings.tables ?? [] { try checkDeclared(table) }
+        for table in settings.tables ?? [] { try checkSynced(table) }
         return try PushPreview(try reader, tables: settings.tables, rowsOnTheirWay: rowsOnTheirWay)
     }
 
@@ -124,7 +124,7 @@ extension SyncDatabase {
         _ table: String, _ settings: PullSettings, pushing: PushSettings,
         progress: @escaping @Sendable (SyncProgress) -> Void
     ) async throws(SyncError) -> PullReport {
-        try checkDeclared(table)
+        try checkSynced(table)
         let channel = try await channel()
         var query = PullQuery(table: table)
         query.queryID = settings.queryID

@@ -22,9 +22,9 @@ public struct SyncSettings: Sendable {
     }
 
     /// Returns the pulls to run, once the store's tables are known.
-    func pulls(of database: SyncDatabase) async throws(SyncError) -> [(table: String, settings: PullSettings)] {
+    func pulls(of database: SyncDatabase) throws(SyncError) -> [(table: String, settings: PullSettings)] {
         if let pulls { return pulls }
-        return try await database.tables().map { table in
+        return try database.read { reader throws(SyncError) in try reader.syncedTables() }.map { table in
             var pull = SyncSettings.pull(table)
             pull.settings.retries = push.retries
             return pull
@@ -60,6 +60,7 @@ extension SyncDatabase {
         _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in },
         begins: (SyncStep) -> Void
     ) async throws(SyncError) -> SyncReport {
+        for pull in settings.pulls ?? [] { try checkSynced(pull.table) }
         begins(.push)
         var report = SyncReport(push: try await push(settings.push, progress: progress))
         if case .stopped(let reason) = report.push.outcome {
@@ -70,7 +71,7 @@ extension SyncDatabase {
         // settings.
         var pushing = settings.push
         pushing.tables = nil
-        for pull in try await settings.pulls(of: self) {
+        for pull in try settings.pulls(of: self) {
             begins(.pull(table: pull.table))
             let pulled = try await self.pull(pull.table, pull.settings, pushing: pushing, progress: progress)
             report.pulls.append((pull.table, pulled))

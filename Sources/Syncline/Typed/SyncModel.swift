@@ -7,10 +7,13 @@
 public protocol SyncModel: Codable, Identifiable, Sendable where ID: RowIdentifier {
     /// The name of the table; by default the name of the type in lower case.
     static var table: String { get }
+    /// Whether the table never leaves the device: its rows are not pushed, and it can't be pulled; by default false.
+    static var isLocal: Bool { get }
 }
 
 extension SyncModel {
     public static var table: String { "\(Self.self)".lowercased() }
+    public static var isLocal: Bool { false }
 }
 
 /// A model that has the version of its row, so that one that was read before the row changed is recognised: only such a

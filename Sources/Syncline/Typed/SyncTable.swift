@@ -194,7 +194,7 @@ extension SyncTable: ModelSource {
 
 extension SyncDatabase {
     /// Returns the table of a model: the one that ``SyncModel/table`` names, or another. It declares the types of the
-    /// model's columns, and throws if they have other ones.
+    /// model's columns, and throws if they have other ones, or if a table of this device only has been synced before.
     public func table<Model: SyncModel>(
         _ type: Model.Type, named name: String? = nil
     ) throws(SyncError) -> SyncTable<Model> {
@@ -205,7 +205,8 @@ extension SyncDatabase {
     /// Declares what a model says of the columns of its table. This blocks for as long as one write to memory takes, and
     /// only the first time that a store meets a model.
     private func declare<Model: SyncModel>(_ type: Model.Type, table: String) throws(SyncError) {
-        let declaration = TypeDeclaration(table: table, columns: ModelColumns<Model>.shared.types)
+        let declaration = TypeDeclaration(
+            table: table, columns: ModelColumns<Model>.shared.types, isLocal: Model.isLocal)
         let known = try read { reader throws(SyncError) in try reader.types }
         do throws(SyncError) {
             if try isNew(declaration, known) {

@@ -18,6 +18,9 @@ extension StateReader {
             return true
         }
         let types = try types
-        return events + types.names.map { .typed(TypeDeclaration(table: $0, columns: types[$0].columns)) }
+        return events
+            + types.names.map { table in
+                .typed(TypeDeclaration(table: table, columns: types[table].columns, isLocal: types[table].isLocal))
+            }
     }
 }

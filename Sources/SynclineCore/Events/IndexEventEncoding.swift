@@ -1,7 +1,7 @@
 // The bytes of the events that declare and drop indexes, and that declare the types of columns.
 //
 //   indexed := name of the table · on · count name* · count name*
-//   typed   := name of the table · (name · name of the type)*
+//   typed   := name of the table · local · (name · name of the type)*
 
 import SynclineGround
 
@@ -20,6 +20,7 @@ extension EventWriter {
 
     mutating func append(_ declaration: TypeDeclaration) {
         append(name: declaration.table)
+        append(flag: declaration.isLocal)
         for column in declaration.columns {
             append(name: column.name)
             append(name: column.type.rawValue)
@@ -43,7 +44,7 @@ extension EventReader {
     }
 
     mutating func typeDeclaration() throws(MalformedBytes) -> TypeDeclaration {
-        var declaration = TypeDeclaration(table: try name(), columns: [])
+        var declaration = TypeDeclaration(table: try name(), columns: [], isLocal: try flag())
         while !isAtEnd { declaration.columns.append(TypedColumn(try name(), try columnType())) }
         return declaration
     }

@@ -174,6 +174,7 @@ package final class FoldState: ShapeNumbering {
         let shapes: Int
         let ids: IDComparison
         let indexes: IndexList
+        let types: TypeCatalog
         let declaration: Declaration?
         package let totals: Totals
         package let through: UInt64
@@ -181,8 +182,8 @@ package final class FoldState: ShapeNumbering {
 
     package var mark: Mark {
         Mark(
-            shapes: shapes.count, ids: ids, indexes: indexes, declaration: declaration, totals: totals, through: through
-        )
+            shapes: shapes.count, ids: ids, indexes: indexes, types: types, declaration: declaration, totals: totals,
+            through: through)
     }
 
     /// Returns to an earlier mark after the store has returned to it. Nothing is read, so nothing can fail.
@@ -191,6 +192,7 @@ package final class FoldState: ShapeNumbering {
         latestShape = nil
         ids = mark.ids
         indexes = mark.indexes
+        types = mark.types
         declaration = mark.declaration
         totals = mark.totals
         through = mark.through

@@ -1,4 +1,5 @@
-// Folds the app's own changes: they enter the outbox and cover the base. An undo removes the newest of them.
+// Folds the app's own changes: they enter the outbox and cover the base. An undo removes the newest of them. In a table
+// that never leaves the device a change is made in the base, and that is all.
 
 import SynclineGround
 
@@ -10,18 +11,17 @@ package struct LocalFold {
         do {
             let isGrouped = try reader.flag()
             var index: UInt32 = 0
-            var made = 0
+            var group = ChangeGroup()
             while !reader.isAtEnd {
                 let change = try reader.encodedChange()
                 let position = Position(event: number, index: index)
-                if try insertNew(change, at: position, isGrouped: isGrouped)
+                let isMade =
+                    try insertNew(change, at: position, isGrouped: isGrouped)
                     || apply(try LocalChange(change), at: position, isGrouped: isGrouped)
-                {
-                    made += 1
-                }
+                group.add(isMade: isMade, isLocal: state.types.isLocal(change.table))
                 index += 1
             }
-            if isGrouped { endGroup(number, count: made) }
+            if isGrouped { end(group, number) }
             state.through = number
         } catch let error as SyncError {
             throw error
@@ -31,12 +31,20 @@ package struct LocalFold {
     }
 
     func apply(_ transaction: LocalTransaction, number: UInt64) throws(SyncError) {
-        var made = 0
-        for (index, change) in transaction.changes.enumerated() {
+        try apply(transaction, number: number) { _ in true }
+    }
+
+    /// Folds the changes of a transaction to some rows.
+    func apply(
+        _ transaction: LocalTransaction, number: UInt64, of isWanted: (LocalChange) -> Bool
+    ) throws(SyncError) {
+        var group = ChangeGroup()
+        for (index, change) in transaction.changes.enumerated() where isWanted(change) {
             let position = Position(event: number, index: UInt32(index))
-            if try apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+            let isMade = try apply(change, at: position, isGrouped: transaction.isGrouped)
+            group.add(isMade: isMade, isLocal: state.types.isLocal(change.table))
         }
-        if transaction.isGrouped { endGroup(number, count: made) }
+        if transaction.isGrouped { end(group, number) }
     }
 
     /// Folds the insert of a row that the state does not know, which is the most frequent change; returns false for
@@ -51,12 +59,12 @@ package struct LocalFold {
 
     /// Writes a new row, whose id is given as an encoded value, and its change: the same bytes as in the general case.
     /// Returns false and does nothing if the state may know the row, if ids are not compared exactly, or if the table
-    /// has indexes, local columns or defaults.
+    /// has indexes, local columns or defaults, or is local.
     func insertNew(
         _ table: String, _ id: Bytes, _ shape: RowShape, _ values: Bytes, at position: Position, isGrouped: Bool
     ) throws(SyncError) -> Bool {
         guard state.ids == .exact, state.indexes.isEmpty, state.localColumns(of: table) == nil,
-            !state.hasDefaults(table)
+            !state.hasDefaults(table), !state.types.isLocal(table)
         else { return false }
         state.scratch.key.removeAll()
         var table = table
@@ -79,9 +87,27 @@ package struct LocalFold {
     /// Folds one change of a transaction; returns false if no part of it is to be pushed, so that it does not enter the
     /// outbox.
     package func apply(_ change: LocalChange, at position: Position, isGrouped: Bool) throws(SyncError) -> Bool {
+        if state.types.isLocal(change.table) {
+            try make(change)
+            return false
+        }
         guard change.isContested else { return try add(change, at: position, isGrouped: isGrouped) }
         let contest = try Contest(change, at: position, state)
         return try contest.decide(state, isMade: add(change, at: position, isGrouped: isGrouped))
+    }
+
+    /// Makes a change in a table that never leaves the device.
+    private func make(_ change: LocalChange) throws(SyncError) {
+        let key = state.rowKey(change.table, change.id)
+        let (found, old) = try state.entry(key)
+        var entry = found ?? RowEntry()
+        if state.ids == .ignoreCase, entry.spelling == nil { entry.spelling = change.id }
+        switch change.kind {
+        case .insert: entry.base = change.columns
+        case .update: entry.base = (entry.base ?? .empty).merged(with: change.columns)
+        case .delete: entry = RowEntry()
+        }
+        try state.write(entry, key, old: old)
     }
 
     /// Adds a change to the outbox and covers the base with it.
@@ -129,11 +155,11 @@ package struct LocalFold {
         state.write(first, at: pending.first, old: old)
     }
 
-    /// Records how many changes of a transaction are in the outbox, which is known at its end.
-    package func endGroup(_ event: UInt64, count: Int) {
-        if count == 0 { return }
+    /// Records how many changes of a transaction there are to undo, which is known at its end.
+    func end(_ group: ChangeGroup, _ event: UInt64) {
+        if group.made == 0 { return }
         var writer = ByteWriter()
-        writer.append(varint: count)
+        writer.append(varint: group.made + group.local)
         state.put(state.journalKey(.end(of: event)), writer.bytes, old: nil)
     }
 
@@ -181,6 +207,17 @@ package struct LocalFold {
         guard try StateReader(state.store.snapshot, state.shapes).carriedRow(key: key) == carried else {
             throw .malformed("an event with changes that differ from those of the outbox")
         }
+    }
+}
+
+/// The number of changes of a transaction: those in the outbox, and those of tables that never leave the device, without
+/// which the transaction can't be undone.
+package struct ChangeGroup {
+    private(set) var made = 0
+    private(set) var local = 0
+
+    mutating func add(isMade: Bool, isLocal: Bool) {
+        if isMade { made += 1 } else if isLocal { local += 1 }
     }
 }
 

@@ -60,17 +60,18 @@ package final class RescueFold {
     }
 
     private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(SyncError) -> Bool {
-        var made = 0
+        var group = ChangeGroup()
         var isWhole = true
         for (index, change) in transaction.changes.enumerated() {
             let position = Position(event: number, index: UInt32(index))
             let isFolded = try attempt { () throws(SyncError) in
                 try projector.state.layGround(for: change)
-                if try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
+                let isMade = try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped)
+                group.add(isMade: isMade, isLocal: projector.state.types.isLocal(change.table))
             }
             isWhole = isWhole && isFolded
         }
-        if transaction.isGrouped { projector.local.endGroup(number, count: made) }
+        if transaction.isGrouped { projector.local.end(group, number) }
         return isWhole
     }
 

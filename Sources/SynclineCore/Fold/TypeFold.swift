@@ -1,5 +1,5 @@
-// Folds the types of columns: the catalogue changes, and the indexes on these columns are made again, because their keys
-// say what values mean. Rows stay as they are.
+// Folds the types of columns, and which tables never leave the device: the catalogue changes, and the indexes on these
+// columns are made again, because their keys say what values mean. Rows stay as they are.
 
 import SynclineGround
 
@@ -9,6 +9,7 @@ struct TypeFold {
     func apply(_ declaration: TypeDeclaration) throws(SyncError) {
         try change(declaration.table, indexesOn: declaration.columns.map(\.name)) { types in
             for column in declaration.columns { types[column.name] = column.type }
+            if declaration.isLocal { types.isLocal = true }
         }
     }
 

@@ -57,12 +57,7 @@ extension Projector {
         case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared, .typed, .serverWorked: try apply(event, number: number)
         case .local(let transaction):
-            var made = 0
-            for (index, change) in transaction.changes.enumerated() where row.isRow(change.table, change.id) {
-                let position = Position(event: number, index: UInt32(index))
-                if try local.apply(change, at: position, isGrouped: transaction.isGrouped) { made += 1 }
-            }
-            if transaction.isGrouped { local.endGroup(number, count: made) }
+            try local.apply(transaction, number: number) { row.isRow($0.table, $0.id) }
         case .undone(let undone): try local.undo(undone) { row.isRow($0.table, $0.id) }
         case .page(var page):
             page.rows.removeAll { !row.isRow(page.table, $0.id) }

@@ -12,8 +12,7 @@ package struct LocalTransactionWriter {
     /// The encoded id of the current row.
     private var id = ByteWriter(capacity: 64)
     package private(set) var count = 0
-    /// The number of changes in the outbox: all but those of local columns.
-    private var made = 0
+    private var group = ChangeGroup()
     /// Why the whole event is refused.
     private var failure: SyncError?
     /// Whether the changes are for another process, so that each is written with the row that this one sees. An update
@@ -53,7 +52,8 @@ package struct LocalTransactionWriter {
         event.append(change: change)
         do throws(SyncError) {
             let position = Position(event: number, index: UInt32(count))
-            if try projector.local.apply(change, at: position, isGrouped: isGrouped) { made += 1 }
+            let isMade = try projector.local.apply(change, at: position, isGrouped: isGrouped)
+            group.add(isMade: isMade, isLocal: projector.state.types.isLocal(change.table))
         } catch {
             failure = error
             throw error
@@ -75,7 +75,7 @@ package struct LocalTransactionWriter {
         guard isMade else { return false }
         self.id.withView { event.append(insertInto: table, $0, columns) }
         count += 1
-        made += 1
+        group.add(isMade: true, isLocal: false)
         return true
     }
 
@@ -104,7 +104,7 @@ package struct LocalTransactionWriter {
         var change = try LocalDecision.decide(
             kind, table: wanted.table, id: wanted.id, columns: wanted.columns, on: entry,
             projector.state.types[wanted.table])
-        change?.isContested = isContested
+        change?.isContested = isContested && !projector.state.types.isLocal(wanted.table)
         if notesSeen { change?.seen = entry?.visible } else if isContested { change?.seen = wanted.seen }
         return change
     }
@@ -122,7 +122,7 @@ package struct LocalTransactionWriter {
     package mutating func finish() throws(SyncError) -> [UInt8]? {
         if let failure { throw failure }
         guard count > 0 else { return nil }
-        if isGrouped { projector.local.endGroup(number, count: made) }
+        if isGrouped { projector.local.end(group, number) }
         projector.state.through = number
         return event.bytes
     }
@@ -132,7 +132,8 @@ package struct LocalTransactionWriter {
 
 extension LocalTransactionWriter {
     /// Makes the changes of a transaction that another process made on the state that it saw. If one of them meets
-    /// something that the process had not seen, all of them are in conflict. If an operation on one of their rows must end
+    /// something that the process had not seen, all of them are in conflict, except those of tables that never leave the
+    /// device: there the change that is taken in later replaces the columns that it sets. If an operation on one of their rows must end
     /// first, none is made and an error thrown, or, without `waits`, they are made without a conflict.
     package mutating func takeIn(_ transaction: LocalTransaction, waits: Bool = true) throws(SyncError) {
         for table in Set(transaction.changes.map(\.table)) { try projector.check(table: table) }
@@ -146,7 +147,7 @@ extension LocalTransactionWriter {
 
     private func isMet(_ transaction: LocalTransaction) throws(SyncError) -> Bool {
         var made = SeenChanges()
-        for change in transaction.changes {
+        for change in transaction.changes where !projector.state.types.isLocal(change.table) {
             let local = projector.state.localColumns(of: change.table) ?? []
             let key = projector.state.rowKey(change.table, change.id)
             let (row, types) = (try entry(change.table, change.id)?.visible, projector.state.types[change.table])
@@ -171,8 +172,9 @@ extension LocalTransactionWriter {
         switch (change.kind, entry?.isPresent ?? false) {
         case (.insert, true): change.kind = .update
         case (.delete, false): return
-        case (.update, false) where entry?.pending?.operation?.kind == .delete:
-            // The app's delete is pending; the other process keeps the row.
+        case (.update, false)
+        where entry?.pending?.operation?.kind == .delete || projector.state.types.isLocal(change.table):
+            // The app deleted the row; the other process keeps it.
             change.kind = .insert
             change.columns = (change.seen ?? .empty).own.merged(with: change.columns)
         case (.insert, false), (.update, _), (.delete, true): break

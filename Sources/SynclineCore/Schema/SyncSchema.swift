@@ -34,12 +34,17 @@ public struct TableSchema: Hashable, Sendable {
     public var columns: [ColumnSchema]
     /// Columns that never leave the device.
     public var localColumns: [String]
+    /// Whether the table never leaves the device: its rows are not pushed, and it can't be pulled.
+    public var isLocal: Bool
 
     /// Creates a declaration of a table.
-    public init(_ name: String, columns: [ColumnSchema] = [], localColumns: [String] = []) {
+    public init(
+        _ name: String, columns: [ColumnSchema] = [], localColumns: [String] = [], isLocal: Bool = false
+    ) {
         self.name = name
         self.columns = columns
         self.localColumns = localColumns
+        self.isLocal = isLocal
     }
 }
 
@@ -138,16 +143,17 @@ extension SyncSchema {
         // Types have a catalogue of their own, to which models and commands add, too.
         for table in tables.indices {
             for column in tables[table].columns.indices { tables[table].columns[column].type = .any }
+            tables[table].isLocal = false
         }
         return Declaration(version: version, isStrict: isStrict, tables: tables)
     }
 
-    /// The types that it declares.
+    /// The types that it declares, and the tables that never leave the device.
     package var types: [TypeDeclaration] {
         tables.compactMap { table in
-            let typed = table.columns.filter { $0.type != .any }
-            return typed.isEmpty
-                ? nil : TypeDeclaration(table: table.name, columns: typed.map { TypedColumn($0.name, $0.type) })
+            let typed = table.columns.filter { $0.type != .any }.map { TypedColumn($0.name, $0.type) }
+            if typed.isEmpty, !table.isLocal { return nil }
+            return TypeDeclaration(table: table.name, columns: typed, isLocal: table.isLocal)
         }
     }
 
@@ -197,6 +203,7 @@ extension SyncSchema {
                 }
             }
             try table.checkColumns()
+            if table.isLocal { try table.checkLocal() }
         }
         var last: UInt32 = 0
         for migration in migrations {
@@ -263,6 +270,15 @@ extension Migration.Step {
 }
 
 extension TableSchema {
+    fileprivate func checkLocal() throws(SyncError) {
+        let named = columns.first { !$0.serverName.hasSameBytes(as: $0.name) }?.name
+        guard let column = named ?? localColumns.first else { return }
+        throw SyncError(
+            .invalidConfiguration,
+            "\(name) never leaves the device, so its column \"\(column)\" is local and has no name on the server",
+            hint: "Declare it without.")
+    }
+
     fileprivate func checkColumns() throws(SyncError) {
         var names: Set<ExactString> = []
         var serverNames: Set<ExactString> = []

@@ -13,7 +13,17 @@ extension TypeDeclaration {
             types[column.name] = column.type
             new.append(column)
         }
-        return new.isEmpty ? nil : TypeDeclaration(table: table, columns: new)
+        let isLocal = isLocal && !known.isLocal
+        return new.isEmpty && !isLocal ? nil : TypeDeclaration(table: table, columns: new, isLocal: isLocal)
+    }
+
+    /// Throws if the table is to stay on the device and has what a server may have, too.
+    package func check(_ reader: StateReader) throws(SyncError) {
+        guard isLocal, try reader.isKnown(table) else { return }
+        throw SyncError(
+            .invalidConfiguration,
+            "the table \"\(table)\" has rows or cursors, so it can't become one of this device only",
+            hint: "Drop it in a migration, or purge it, or use another table.")
     }
 
     private func check(_ column: String) throws(SyncError) {

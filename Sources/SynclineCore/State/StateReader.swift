@@ -107,6 +107,20 @@ package final class StateReader: Sendable {
         return names
     }
 
+    /// The tables without those that never leave the device.
+    package func syncedTables() throws(SyncError) -> [String] {
+        let types = try types
+        return try tables().filter { !types.isLocal($0) }
+    }
+
+    /// Whether the state has rows, tombstones or cursors of a table, or rows of it that can't be read.
+    package func isKnown(_ table: String) throws(SyncError) -> Bool {
+        let prefix = RowKey.prefix(table)
+        if try snapshot.firstKey(from: prefix)?.starts(with: prefix) == true { return true }
+        if try cursors().contains(where: { $0.table.hasSameBytes(as: table) }) { return true }
+        return try unreadableRows().contains { $0.table.hasSameBytes(as: table) }
+    }
+
     /// The columns of the rows of a table, sorted.
     package func columns(of table: String) throws(SyncError) -> [String] {
         var names: Set<ExactString> = []

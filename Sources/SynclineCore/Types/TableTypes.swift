@@ -1,9 +1,11 @@
-// The types of columns: one catalogue in the state, with an entry for each table that has declared ones.
+// The types of columns, and the tables that never leave the device: one catalogue in the state, with an entry for each
+// table of which something is declared.
 
 import SynclineGround
 
-/// The types of a table's columns.
+/// The types of a table's columns, and whether its rows never leave the device.
 package struct TableTypes: Hashable, Sendable {
+    package var isLocal = false
     private var declared: [ExactString: ColumnType] = [:]
 
     package init() {}
@@ -20,6 +22,9 @@ package struct TableTypes: Hashable, Sendable {
 
     /// Whether no column has a declared type.
     package var isEmpty: Bool { declared.isEmpty }
+
+    /// Whether nothing is declared.
+    var isDefault: Bool { isEmpty && !isLocal }
 
     /// The declared columns, by name.
     package var columns: [TypedColumn] {
@@ -51,14 +56,23 @@ package struct TypedColumn: Hashable, Sendable {
 /// The types of all tables.
 package struct TypeCatalog: Hashable, Sendable {
     private var tables: [ExactString: TableTypes] = [:]
+    private var local: Set<ExactString> = []
 
     package subscript(table: String) -> TableTypes {
         get { tables[ExactString(table)] ?? TableTypes() }
-        set { tables[ExactString(table)] = newValue.isEmpty ? nil : newValue }
+        set {
+            tables[ExactString(table)] = newValue.isDefault ? nil : newValue
+            if newValue.isLocal { local.insert(ExactString(table)) } else { local.remove(ExactString(table)) }
+        }
     }
 
-    /// The tables with declared columns, by name.
+    /// The tables of which something is declared, by name.
     package var names: [String] { tables.keys.sorted().map(\.text) }
+
+    /// The tables that never leave the device.
+    package var localTables: [String] { local.sorted().map(\.text) }
+
+    package func isLocal(_ table: String) -> Bool { !local.isEmpty && local.contains(ExactString(table)) }
 
     /// Whether there is a column of decimals.
     package var hasDecimals: Bool { tables.values.contains { $0.columns.contains { $0.type.isDecimal } } }
@@ -67,19 +81,21 @@ package struct TypeCatalog: Hashable, Sendable {
     package var text: String {
         names.map { table in
             let columns = self[table].columns.map { "\($0.name) \($0.type.rawValue)" }
-            return "\n\(table): " + columns.joined(separator: ", ")
+            return "\n\(table)\(self[table].isLocal ? " (local)" : ""): " + columns.joined(separator: ", ")
         }.joined()
     }
 }
 
-/// Types that are declared for columns of one table.
+/// Types that are declared for columns of one table, and whether the table is declared to stay on the device.
 package struct TypeDeclaration: Hashable, Sendable {
     package var table: String
     package var columns: [TypedColumn]
+    package var isLocal: Bool
 
-    package init(table: String, columns: [TypedColumn]) {
+    package init(table: String, columns: [TypedColumn], isLocal: Bool = false) {
         self.table = table
         self.columns = columns
+        self.isLocal = isLocal
     }
 }
 
@@ -88,12 +104,15 @@ package struct TypeDeclaration: Hashable, Sendable {
 extension TableTypes {
     /// The value of the setting; nil if there is nothing to keep.
     var value: Value? {
-        if isEmpty { return nil }
-        return .object(columns.map { .init($0.name, .string($0.type.rawValue)) })
+        if isDefault { return nil }
+        return .array([.bool(isLocal), .object(columns.map { .init($0.name, .string($0.type.rawValue)) })])
     }
 
     init?(_ value: Value) {
-        guard case .object(let members) = value else { return nil }
+        guard case .array(let parts) = value, parts.count == 2, case .bool(let isLocal) = parts[0],
+            case .object(let members) = parts[1]
+        else { return nil }
+        self.isLocal = isLocal
         for member in members {
             guard case .string(let name) = member.value, let type = ColumnType(rawValue: name) else { return nil }
             self[member.name] = type

@@ -136,7 +136,8 @@ extension Chance {
                 .typed(
                     TypeDeclaration(
                         table: text(),
-                        columns: (0..<below(4)).map { _ in TypedColumn(text(), pick(ColumnType.allCases)) }))
+                        columns: (0..<below(4)).map { _ in TypedColumn(text(), pick(ColumnType.allCases)) },
+                        isLocal: once(in: 2)))
             case .cursorReset: .cursorReset(table: text(), queryID: text())
             case .sent: .sent((0..<below(4)).map { _ in sentOperation() })
             case .answered: .answered(answer())

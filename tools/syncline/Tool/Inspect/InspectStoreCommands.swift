@@ -38,7 +38,7 @@ enum InspectStoreCommands {
         "inspect tables", "list the tables of the store",
         options: [.at], examples: [Example("syncline inspect tables", "with rows, pending changes and columns")],
         result:
-            #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"],"types":{…},"unfit":{…}}]"#
+            #"[{"table","rows":n,"pending":n,"conflicts":n,"cursors":n,"columns":["…"],"localColumns":["…"],"types":{…},"local":false,"unfit":{…}}]"#
     ) { arguments, context in
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         var list = try ListWriter(

@@ -52,7 +52,8 @@ struct EventSummary {
         case .indexed(let change):
             "\(change.table).\(change.columns.joined(separator: ", ")) \(change.isOn ? "on" : "off")"
         case .typed(let declaration):
-            "\(declaration.table): "
+            "\(declaration.table)\(declaration.isLocal ? " never leaves the device" : "")"
+                + (declaration.columns.isEmpty ? "" : ": ")
                 + declaration.columns.map { "\($0.name) is \($0.type.rawValue)" }.joined(separator: ", ")
         case .cursorReset(let table, let queryID): "\(table)/\(queryID)"
         case .sent(let operations):
@@ -121,6 +122,7 @@ struct EventSummary {
         case .typed(let declaration):
             head.adding([
                 "table": .string(declaration.table), "columns": JSONValue(types: declaration.columns),
+                "local": .boolean(declaration.isLocal),
             ])
         case .cursorReset(let table, let queryID):
             head.adding(["table": .string(table), "queryId": .string(queryID)])

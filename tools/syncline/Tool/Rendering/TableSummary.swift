@@ -14,6 +14,7 @@ struct TableSummary {
     /// The columns of its rows and the declared ones, by name.
     let columns: [String]
     let types: [TypedColumn]
+    let isLocal: Bool
     /// How many values do not fit the type of their column.
     let unfit: [(column: String, values: Int)]
     let localColumns: [String]
@@ -31,7 +32,7 @@ struct TableSummary {
                 waiting: own.undecided,
                 cursors: cursors[ExactString(name)]?.count ?? 0,
                 columns: (try reader.columns(of: name) + types.columns.map(\.name)).exact.sorted().map(\.text),
-                types: types.columns,
+                types: types.columns, isLocal: types.isLocal,
                 unfit: try reader.unfitValues(of: name).sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) },
                 localColumns: (declaration?.localColumns(of: name) ?? []).sorted().map(\.text))
         }
@@ -42,7 +43,8 @@ struct TableSummary {
         let shown = columns.map { column in
             types.first { $0.name.hasSameBytes(as: column) }.map { "\($0.name): \($0.type.rawValue)" } ?? column
         }
-        return escaped((shown + unfit.map { "\($0.values) of \($0.column) do not fit" }).joined(separator: ", "))
+        let misfits = unfit.map { "\($0.values) of \($0.column) do not fit" }
+        return escaped(((isLocal ? ["never leaves the device"] : []) + shown + misfits).joined(separator: ", "))
     }
 
     var json: JSONValue {
@@ -50,6 +52,7 @@ struct TableSummary {
             "table": .string(name), "rows": .number(rows), "pending": .number(pending), "conflicts": .number(waiting),
             "cursors": .number(cursors), "columns": .array(columns.map(JSONValue.string)),
             "localColumns": .array(localColumns.map(JSONValue.string)), "types": JSONValue(types: types),
+            "local": .boolean(isLocal),
             "unfit": .object(unfit.map { .init(key: $0.column, value: .number($0.values)) }),
         ]
     }

@@ -1,4 +1,5 @@
-// `config columns`: shows and declares the types of columns, and proposes types that all rows fit.
+// `config columns`: shows and declares the types of columns and the tables of this device only, and proposes types that all
+// rows fit.
 
 import Syncline
 import SynclineCore
@@ -11,6 +12,12 @@ enum ConfigColumns {
             let columns = try types(text)
             try await context.withDatabase(arguments) { try await $0.declareColumns(table: table, columns) }
         }
+        if arguments.flag("local") {
+            guard let table else {
+                throw ToolError.usage("--local needs a table", hint: "Write it as `config columns TABLE --local`.")
+            }
+            try await context.withDatabase(arguments) { try await $0.declareLocal(table: table) }
+        }
         let reader = try await context.view(arguments).reader
         if arguments.flag("suggest") {
             guard let table else {
@@ -21,13 +28,18 @@ enum ConfigColumns {
         let tables = if let table { [table] } else { try reader.types.names }
         var members: [JSONValue.Member] = []
         for name in tables {
-            let columns = try reader.types(of: name).columns
+            let types = try reader.types(of: name)
+            let columns = types.columns
+            if types.isLocal { try context.output.line("\(escaped(name)) never leaves the device") }
             members.append(.init(key: name, value: JSONValue(types: columns)))
             for column in columns {
                 try context.output.line("\(escaped(name)).\(escaped(column.name)) = \(column.type.rawValue)")
             }
         }
-        try context.output.value(["columns": .object(members)])
+        let local = try reader.types.localTables.filter { tables.contains($0) }
+        try context.output.value([
+            "columns": .object(members), "local": .array(local.map(JSONValue.string)),
+        ])
     }
 
     private static func show(suggestion columns: [TypedColumn], _ table: String, _ context: Context) throws {

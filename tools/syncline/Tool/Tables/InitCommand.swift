@@ -60,7 +60,8 @@ enum ConfigCommand {
             `columns` lists the types of columns: string, boolean, integer, number, decimal, date, uuid, bytes or \
             json, and decimal(string) and uuid(guid) for servers with decimals as strings and a type for UUIDs. A \
             column is compared, sorted, grouped and added up by its type. To declare types changes no row; another \
-            type for a declared column is refused.
+            type for a declared column is refused. A table with --local is neither pushed nor pulled; it must be empty, \
+            and stays so.
             """,
             """
             With `record` the traffic of push, pull and sync is kept in traffic.jsonl next to the log, without \
@@ -72,7 +73,10 @@ enum ConfigCommand {
             Operand("VALUE", "its new value; of `columns`, a table"),
             Operand("COLUMNS", "types of the table's columns"),
         ],
-        options: [Option("suggest", "propose types for a table's columns from its rows")],
+        options: [
+            Option("suggest", "propose types for a table's columns from its rows"),
+            Option("local", "declare that a table never leaves the device"),
+        ],
         examples: [
             Example("syncline config", "show all settings"),
             Example("syncline config backend https://example.com", "set the server to push to and pull from"),
@@ -82,6 +86,7 @@ enum ConfigCommand {
             Example(#"syncline config limits '{"connect":5,"wait":60}'"#, "wait less for the server"),
             Example("syncline config columns entry amount:decimal,due:date", "declare the types of columns"),
             Example("syncline config columns entry --suggest", "propose types from the rows"),
+            Example("syncline config columns draft --local", "keep a table on this device"),
             Example("syncline config record '8 MiB'", "record the traffic"),
         ],
         result:
@@ -95,7 +100,7 @@ enum ConfigCommand {
             try await ConfigColumns.run(words.dropFirst(), arguments, context)
             return .done
         }
-        if words.count > 2 || arguments.flag("suggest") {
+        if words.count > 2 || arguments.flag("suggest") || arguments.flag("local") {
             throw ToolError.usage("only `columns` has types", hint: "Write it as `config columns TABLE COLUMN:TYPE,…`.")
         }
         let secrets = StoreSecrets(store: try StoreLocation.find(arguments, context.environment).path)
