@@ -102,6 +102,11 @@ enum FirstSteps {
             }
         }
 
+        let atMill = findings.where { $0.related(Finding.site) { $0.name == "Mill" } }
+        let cracked = sites.where { $0.related(any: Finding.site) { $0.text == "crack" } }
+
+        expect(try await atMill.count() == 1)
+        expect(try await cracked.count() == 1)
         for section in try await page.sections(by: \.siteID).get() {
             print(section.key, section.count, section.models.map(\.text))  // count: also those beyond the limit
         }

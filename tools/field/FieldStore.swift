@@ -31,12 +31,12 @@ extension FieldStore {
     }
 
     /// All inspections, the newest first, each with its findings.
-    func overview() -> RelatedQuery<Inspection, Finding, [Finding]> {
+    func overview() -> RelatedQuery<Inspection, [Finding]> {
         inspections.order(by: \.id, .descending).with(all: Finding.inspection)
     }
 
     /// The findings that are not fixed yet, each with its inspection.
-    func toFix() -> RelatedQuery<Finding, Inspection, Inspection?> {
+    func toFix() -> RelatedQuery<Finding, Inspection?> {
         findings.where { !$0.isFixed }.order(by: \.text).with(Finding.inspection)
     }
 

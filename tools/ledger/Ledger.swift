@@ -32,7 +32,7 @@ struct Ledger: Sendable {
 
 extension Ledger {
     /// The newest entries, each with its account.
-    func newest(_ count: Int = 50) -> RelatedQuery<Entry, Account, Account?> {
+    func newest(_ count: Int = 50) -> RelatedQuery<Entry, Account?> {
         entries.order(by: \.date, .descending).limit(count).with(Entry.account)
     }
 

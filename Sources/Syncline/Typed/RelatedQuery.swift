@@ -1,19 +1,23 @@
-// Models with those that they refer to, or that refer to them: one query for the models and one for all of the others.
+// Models with those that they refer to, or that refer to them: one query for the models and one for each relation.
 
 import SynclineCore
 
+/// A relation that is followed from the models of a query, or from those of an earlier branch.
+private struct RelatedBranch: Sendable {
+    var source: Int?
+    let table: RowTable
+    let relation: @Sendable (_ source: Int?) throws(SyncError) -> RowRelation
+}
+
 /// A query for models, each with the models related to it: see ``ModelSource/with(_:from:)``.
-public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable>: Sendable {
+public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
     /// A model, and what is related to it.
     public typealias Element = (model: Model, related: Related)
 
     let query: SyncQuery<Model>
-    let others: SyncQuery<Other>
-    /// The column of the others by which they are related.
-    let column: Result<String, SyncError>
-    /// The values in that column of the others that are related to a model.
-    let keys: @Sendable (Model) -> [Value]
-    let join: @Sendable ([Model], [Other]) -> [Element]
+    private let branches: [RelatedBranch]
+    /// What is related to each of some models, from the rows of the branches.
+    private let join: @Sendable ([Model], ArraySlice<[StoredRow]>) throws(SyncError) -> [Related]
 
     /// Returns the models, and what is related to them at the same moment.
     @concurrent
@@ -51,45 +55,92 @@ public struct RelatedQuery<Model: SyncModel, Other: SyncModel, Related: Sendable
     /// Observes the query: yields the current models with what is related to them, and the newest ones after commits
     /// that change them. Both are always of the same moment.
     public func observe() throws(SyncError) -> LiveResults<[Element], SyncError> {
-        let pair = try pair(try query.rowQuery())
-        return query.table.untyped.observe({ pair() }, check: check).map(element)
+        let relations = try relations(of: try query.rowQuery())
+        return query.table.untyped.observe({ relations() }, check: check).map(element)
     }
 
     /// Runs a query for models once.
-    private func rows(_ page: RowQuery) throws(SyncError) -> LivePair.Rows {
+    private func rows(_ page: RowQuery) throws(SyncError) -> LiveRelations.Rows {
         try check()
         try page.check()
         // Rows beyond the page are of use only while it is followed.
-        var pair = try pair(page, spare: 0)()
+        var relations = try relations(of: page, spare: 0)()
         let reader = try query.table.untyped.declaredReader
-        try pair.load(reader)
-        return pair.result
+        try relations.load(reader)
+        return relations.result
     }
 
     private func check() throws(SyncError) {
-        _ = try others.table.untyped.declaredReader
-        if query.table.untyped.database !== others.table.untyped.database {
+        for branch in branches {
+            _ = try branch.table.declaredReader
+            if query.table.untyped.database === branch.table.database { continue }
             throw SyncError(
-                .invalidQuery, "\(others.table.name) is a table of another store",
+                .invalidQuery, "\(branch.table.name) is a table of another store",
                 hint: "A relation is followed within one store.")
         }
     }
 
     /// Returns what makes live content of a page and what is related to it.
-    private func pair(
-        _ page: RowQuery, spare: Int? = nil
-    ) throws(SyncError) -> @Sendable () -> sending LivePair {
-        let (keys, table, column) = (keys, query.table.name, try column.get())
-        let query = try others.rowQuery()
-        return {
-            LivePair(page: page, others: query, column: column, spare: spare) { rows in
-                // The error of a row that the model can't decode is thrown when the list is made.
-                rows.compactMap { try? ModelCoding<Model>.decode($0, table: table) }.flatMap(keys)
-            }
+    private func relations(
+        of page: RowQuery, spare: Int? = nil
+    ) throws(SyncError) -> @Sendable () -> sending LiveRelations {
+        var relations: [RowRelation] = []
+        for branch in branches { relations.append(try branch.relation(branch.source)) }
+        return { [relations] in LiveRelations(page: page, relations, spare: spare) }
+    }
+
+    private func element(of rows: LiveRelations.Rows) throws(SyncError) -> [Element] {
+        let models = try query.table.decode(rows.page.rows)
+        return zip(models, try join(models, rows.related[...])).map { (model: $0, related: $1) }
+    }
+}
+
+// MARK: Relations
+
+extension RelatedQuery where Related == Void {
+    /// A query that follows no relation.
+    init(_ query: SyncQuery<Model>) {
+        self.init(query: query, branches: []) { models, _ in models.map { _ in () } }
+    }
+}
+
+extension RelatedQuery {
+    func mapped<Other: Sendable>(_ map: @escaping @Sendable (Related) -> Other) -> RelatedQuery<Model, Other> {
+        RelatedQuery<Model, Other>(query: query, branches: branches) { [join] models, rows throws(SyncError) in
+            try join(models, rows).map(map)
         }
     }
 
-    private func element(of rows: LivePair.Rows) throws(SyncError) -> [Element] {
-        join(try query.table.decode(rows.page.rows), try others.table.decode(rows.related))
+    /// Returns a query that follows one more relation.
+    /// - Parameters:
+    ///   - others: The models that may be related, and what is followed from them.
+    ///   - column: The column of the others by which they are related.
+    ///   - keys: The values in that column of the others that are related to a model.
+    ///   - pair: What is related to each model.
+    func following<Other: SyncModel, Further: Sendable, Found: Sendable>(
+        _ others: RelatedQuery<Other, Further>, by column: Result<String, SyncError>,
+        _ keys: @escaping @Sendable (Model) -> [Value],
+        join pair: @escaping @Sendable ([Model], [RelatedQuery<Other, Further>.Element]) -> [Found]
+    ) -> RelatedQuery<Model, (Related, Found)> {
+        let (own, name, join) = (branches.count, query.table.name, join)
+        var all = branches
+        all.append(
+            RelatedBranch(table: others.query.table.untyped) { source throws(SyncError) in
+                RowRelation(from: source, to: try others.query.rowQuery(), by: try column.get()) { rows in
+                    // The error of a row that the model can't decode is thrown when the list is made.
+                    rows.compactMap { try? ModelCoding<Model>.decode($0, table: name) }.flatMap(keys)
+                }
+            })
+        for branch in others.branches {
+            let source = branch.source.map { own + 1 + $0 } ?? own
+            all.append(RelatedBranch(source: source, table: branch.table, relation: branch.relation))
+        }
+        return RelatedQuery<Model, (Related, Found)>(query: query, branches: all) { models, rows throws(SyncError) in
+            let related = try join(models, rows.prefix(own))
+            let found = try others.query.table.decode(rows.dropFirst(own).first ?? [])
+            let further = try others.join(found, rows.dropFirst(own + 1).prefix(others.branches.count))
+            let elements = zip(found, further).map { (model: $0, related: $1) }
+            return Array(zip(related, pair(models, elements)))
+        }
     }
 }

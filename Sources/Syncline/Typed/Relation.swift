@@ -35,15 +35,20 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     ///   - targets: Only models of this query are followed.
     public func with<Target: SyncModel>(
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
-    ) -> RelatedQuery<Model, Target, Target?> {
-        let query = asQuery
-        let others = targets ?? SyncTable(query.table.untyped.database.rows(of: Target.table)).query
-        return RelatedQuery(query: query, others: others, column: relation.column.map { _ in "id" }) { model in
-            relation.reference(model)?.rowIDs.map { .string($0) } ?? []
-        } join: { models, targets in
-            let known = Dictionary(targets.map { ($0.id.exact, $0) }) { first, _ in first }
-            return models.map { model in (model, relation.reference(model).flatMap { known[$0.exact] }) }
-        }
+    ) -> RelatedQuery<Model, Target?> {
+        asRelated.with(relation, from: targets).mapped(\.1)
+    }
+
+    /// Returns a query for models, each with the model it refers to and what is related to that one:
+    /// `entries.with(Entry.account, from: accounts.with(Account.bank))`.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - targets: Only models of this query are followed.
+    public func with<Target: SyncModel, Further: Sendable>(
+        _ relation: Relation<Model, Target>, from targets: RelatedQuery<Target, Further>
+    ) -> RelatedQuery<Model, RelatedQuery<Target, Further>.Element?> {
+        asRelated.with(relation, from: targets).mapped(\.1)
     }
 
     /// Returns a query for models, each with all models that refer to it:
@@ -55,24 +60,144 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     ///   - limit: How many of them each model gets at most; nil for all.
     public func with<Source: SyncModel>(
         all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil, each limit: Int? = nil
-    ) -> RelatedQuery<Model, Source, [Source]> {
-        let query = asQuery
-        let others = sources ?? SyncTable(query.table.untyped.database.rows(of: Source.table)).query
-        return RelatedQuery(query: query, others: others, column: relation.column) { model in
+    ) -> RelatedQuery<Model, [Source]> {
+        asRelated.with(all: relation, from: sources, each: limit).mapped(\.1)
+    }
+
+    /// Returns a query for models, each with all models that refer to it, and what is related to those.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - sources: Only models of this query are followed, in its order.
+    ///   - limit: How many of them each model gets at most; nil for all.
+    public func with<Source: SyncModel, Further: Sendable>(
+        all relation: Relation<Source, Model>, from sources: RelatedQuery<Source, Further>, each limit: Int? = nil
+    ) -> RelatedQuery<Model, [RelatedQuery<Source, Further>.Element]> {
+        asRelated.with(all: relation, from: sources, each: limit).mapped(\.1)
+    }
+
+    /// The query without relations.
+    private var asRelated: RelatedQuery<Model, Void> { RelatedQuery(asQuery) }
+}
+
+extension RelatedQuery {
+    /// Returns a query that follows one more reference of the models:
+    /// `for (entry, (account, tags)) in try await entries.with(Entry.account).with(all: Tag.entry).get()`.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - targets: Only models of this query are followed.
+    public func with<Target: SyncModel>(
+        _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
+    ) -> RelatedQuery<Model, (Related, Target?)> {
+        with(relation, from: RelatedQuery<Target, Void>(targets ?? query.table.sibling())).mapped { related in
+            (related.0, related.1?.model)
+        }
+    }
+
+    /// Returns a query that follows one more reference of the models, and what is related to the models there.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - targets: Only models of this query are followed.
+    public func with<Target: SyncModel, Further: Sendable>(
+        _ relation: Relation<Model, Target>, from targets: RelatedQuery<Target, Further>
+    ) -> RelatedQuery<Model, (Related, RelatedQuery<Target, Further>.Element?)> {
+        following(targets, by: relation.column.map { _ in "id" }) { model in
+            relation.reference(model)?.rowIDs.map { .string($0) } ?? []
+        } join: { models, targets in
+            let known = Dictionary(targets.map { ($0.model.id.exact, $0) }) { first, _ in first }
+            return models.map { model in relation.reference(model).flatMap { known[$0.exact] } }
+        }
+    }
+
+    /// Returns a query that follows one more reference to the models.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - sources: Only models of this query are followed, in its order.
+    ///   - limit: How many of them each model gets at most; nil for all.
+    public func with<Source: SyncModel>(
+        all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil, each limit: Int? = nil
+    ) -> RelatedQuery<Model, (Related, [Source])> {
+        let sources = RelatedQuery<Source, Void>(sources ?? query.table.sibling())
+        return with(all: relation, from: sources, each: limit).mapped { ($0.0, $0.1.map(\.model)) }
+    }
+
+    /// Returns a query that follows one more reference to the models, and what is related to the models there.
+    ///
+    /// - Parameters:
+    ///   - relation: The reference to follow.
+    ///   - sources: Only models of this query are followed, in its order.
+    ///   - limit: How many of them each model gets at most; nil for all.
+    public func with<Source: SyncModel, Further: Sendable>(
+        all relation: Relation<Source, Model>, from sources: RelatedQuery<Source, Further>, each limit: Int? = nil
+    ) -> RelatedQuery<Model, (Related, [RelatedQuery<Source, Further>.Element])> {
+        following(sources, by: relation.column) { model in
             if let texts = model.id.columnTexts { return texts.map { .string($0) } }
             // An id that can't be encoded is in no row.
             return (try? ValueEncoder.encode(model.id)).map { [$0] } ?? []
         } join: { models, sources in
-            let known = Dictionary(grouping: sources) { relation.reference($0)?.exact }
+            let known = Dictionary(grouping: sources) { relation.reference($0.model)?.exact }
             return models.map { model in
                 let related = known[model.id.exact] ?? []
-                return (model, limit.map { Array(related.prefix(max(0, $0))) } ?? related)
+                return limit.map { Array(related.prefix(max(0, $0))) } ?? related
             }
         }
+    }
+}
+
+extension SyncTable {
+    /// All models of another type in the same store.
+    fileprivate func sibling<Other: SyncModel>() -> SyncQuery<Other> {
+        SyncTable<Other>(untyped.database.rows(of: Other.table)).query
+    }
+}
+
+// MARK: Conditions
+
+extension Columns {
+    /// Whether the model refers to one that satisfies a condition:
+    /// `entries.where { $0.related(Entry.account) { $0.kind == .bank } }`. No server evaluates it.
+    public func related<Target: SyncModel>(
+        _ relation: Relation<Model, Target>, _ condition: (Columns<Target>) -> Filter<Target>
+    ) -> Filter<Model> {
+        related(relation.column, Target.table, condition) {
+            FilterExpression.Selection(table: $0, column: "id", filter: $1)
+        }
+    }
+
+    /// Whether some model that satisfies a condition refers to the model:
+    /// `accounts.where { $0.related(any: Entry.account) { $0.amount > 100 } }`. No server evaluates it.
+    public func related<Source: SyncModel>(
+        any relation: Relation<Source, Model>, _ condition: (Columns<Source>) -> Filter<Source>
+    ) -> Filter<Model> {
+        let column = relation.column
+        return related(.success("id"), Source.table, condition) { table, filter throws(SyncError) in
+            FilterExpression.Selection(table: table, column: try column.get(), filter: filter)
+        }
+    }
+
+    private func related<Other: SyncModel>(
+        _ column: Result<String, SyncError>, _ table: String, _ condition: (Columns<Other>) -> Filter<Other>,
+        _ selection: (String, FilterExpression) throws(SyncError) -> FilterExpression.Selection
+    ) -> Filter<Model> {
+        Filter(
+            Result { () throws(SyncError) in
+                var selection = try selection(table, try Filter<Other>(condition).expression)
+                selection.hasNumbers = Other.ID.isNumber
+                return .related(try column.get(), selection)
+            })
     }
 }
 
 extension RowIdentifier {
     /// The id by which models are matched: strings that Unicode calls equivalent are different ids.
     fileprivate var exact: ExactString { ExactString(newRowID) }
+
+    /// Whether a column holds such an id as a number.
+    fileprivate static var isNumber: Bool {
+        guard let zero = Self(rowID: "0"), case .integer? = try? ValueEncoder.encode(zero) else { return false }
+        return true
+    }
 }

@@ -13,7 +13,7 @@ extension FilterExpression {
     /// Whether there is a `div` in it.
     var divides: Bool {
         switch self {
-        case .column, .literal: false
+        case .column, .literal, .related: false
         case .arithmetic(.div, _, _): true
         case .arithmetic(_, let left, let right), .compare(_, let left, let right), .and(let left, let right),
             .or(let left, let right):

@@ -90,6 +90,8 @@ extension FilterExpression {
         case .local(let date, let zone, let part):
             let shown = date.operand(in: row, work).value.instant.map { part.shown(at: $0, zone) }
             return FilterOperand(shown ?? .null, .date)
+        // It is resolved before rows are looked at.
+        case .related: return FilterOperand(.null)
         case .compare, .and, .or, .not, .oneOf:
             return FilterOperand(truth(of: row, work).map { .bool($0) } ?? .null)
         }

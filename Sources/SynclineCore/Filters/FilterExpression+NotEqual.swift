@@ -37,7 +37,7 @@ extension FilterExpression {
     /// Returns the same kind of expression with mapped parts.
     package func mapParts(_ map: (FilterExpression) -> FilterExpression) -> FilterExpression {
         switch self {
-        case .column, .literal: self
+        case .column, .literal, .related: self
         case .compare(let comparison, let left, let right): .compare(comparison, map(left), map(right))
         case .arithmetic(let arithmetic, let left, let right): .arithmetic(arithmetic, map(left), map(right))
         case .negate(let inner): .negate(map(inner))
@@ -55,7 +55,7 @@ extension FilterExpression {
     private var nullTests: [FilterExpression] {
         switch self {
         case .literal, .column(["id"]): []
-        case .column, .compare, .not, .and, .or, .oneOf: [.compare(.equal, self, .literal(.null))]
+        case .column, .compare, .not, .and, .or, .oneOf, .related: [.compare(.equal, self, .literal(.null))]
         case .negate(let inner), .local(let inner, _, _): inner.nullTests
         case .arithmetic(_, let left, let right): FilterExpression.unique(left.nullTests + right.nullTests)
         case .call(_, let arguments): FilterExpression.unique(arguments.flatMap(\.nullTests))

@@ -27,6 +27,29 @@ public indirect enum FilterExpression: Hashable, Sendable {
     case call(Function, [FilterExpression])
     /// What the clocks and calendars of a time zone show at a date. No server evaluates it.
     case local(FilterExpression, ClockZone, ClockPart)
+    /// A column refers to a row of another table, or a row of another table refers to it by that column. No server
+    /// evaluates it.
+    case related(String, Selection)
+
+    /// The values of a column in the rows of a table that match a filter.
+    public struct Selection: Hashable, Sendable {
+        /// The table.
+        public var table: String
+        /// The column; `id` for the ids of the rows.
+        public var column: String
+        /// The condition of the rows; nil for all.
+        public var filter: FilterExpression?
+        /// Whether columns hold the ids of rows as numbers.
+        public var hasNumbers: Bool
+
+        /// Creates a selection.
+        public init(table: String, column: String, filter: FilterExpression? = nil, hasNumbers: Bool = false) {
+            self.table = table
+            self.column = column
+            self.filter = filter
+            self.hasNumbers = hasNumbers
+        }
+    }
 
     /// Returns a column by its name.
     public static func column(_ name: String) -> FilterExpression { .column([name]) }
@@ -101,6 +124,7 @@ extension FilterExpression {
     func forEachColumn(_ body: (String) -> Void) {
         switch self {
         case .column(let path): body(path[0])
+        case .related(let column, _): body(column)
         case .literal: break
         case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
             .or(let left, let right):

@@ -36,7 +36,7 @@ struct FilterPrinter {
         case .arithmetic(.add, _, _), .arithmetic(.sub, _, _): .additive
         case .arithmetic: .multiplicative
         case .not, .negate: .unary
-        case .column, .literal, .call, .local: .primary
+        case .column, .literal, .call, .local, .related: .primary
         }
     }
 
@@ -67,6 +67,8 @@ struct FilterPrinter {
             return try call(function, arguments)
         case .local(_, let zone, _):
             throw UnsupportedPredicate(what: "a date by the clocks of \(zone.name)")
+        case .related(_, let selection):
+            throw UnsupportedPredicate(what: "a condition on related rows of \(selection.table)")
         }
     }
 

@@ -46,7 +46,7 @@ public struct Restoration: Hashable, Sendable {
                 throw SyncError(
                     .invalidQuery, "a restoration takes all rows of a query", hint: "Leave out top, skip and after.")
             }
-            let program = FilterProgram(try present.asServerDivides(query.filter), table.types)
+            let program = FilterProgram(try present.resolved(query.filter, in: query.table), table.types)
             try add(table, rows) { id, row throws(SyncError) in try program.matches(id, row) }
         case .table: try add(table, rows) { _, _ in true }
         }

@@ -24,6 +24,11 @@ extension Masking {
         case .oneOf(let value, let choices):
             let place = place(of: value, table)
             return .oneOf(mask(value, table), choices.map { mask($0, table, at: place) })
+        case .related(let column, var selection):
+            selection.filter = selection.filter.map { mask($0, selection.table) }
+            selection.column = selection.column == "id" ? "id" : mask(column: selection.column)
+            selection.table = mask(table: selection.table)
+            return .related(column == "id" ? column : mask(column: column), selection)
         case .call(let function, let arguments):
             let place = place(of: filter, table)
             return .call(function, arguments.map { mask($0, table, at: place) })

@@ -67,7 +67,8 @@ final class FilterProgram {
         case .call(let function, let arguments):
             return PartStep(function, arguments, types, filter) ?? FilterStep(filter)
         case .oneOf(.column(let path), let choices) where path.count == 1:
-            return ChoiceStep(path[0], types[path[0]], choices, filter) ?? FilterStep(filter)
+            return ChoiceStep(path[0], types[path[0]], choices, filter)
+                ?? UUIDChoiceStep(path[0], types[path[0]], choices, filter) ?? FilterStep(filter)
         default: return FilterStep(filter)
         }
     }
@@ -204,5 +205,38 @@ private final class ChoiceStep: FilterStep {
         case ValueTag.smallInteger..<ValueTag.shortText, ValueTag.integer: !areTexts
         default: false
         }
+    }
+}
+
+/// A column of UUIDs compared with several.
+private final class UUIDChoiceStep: FilterStep {
+    @exclusivity(unchecked) private var column: RowColumn
+    private let choices: Set<UUIDDigits>
+
+    /// Nil if the column or a literal is of another kind.
+    init?(_ column: String, _ type: ColumnType, _ choices: [FilterExpression], _ filter: FilterExpression) {
+        guard type.isUUID, !choices.isEmpty else { return nil }
+        var all: Set<UUIDDigits> = []
+        for choice in choices {
+            guard case .literal(let value, _) = choice, case .uuid(let digits) = Meaning(value, as: type) else {
+                return nil
+            }
+            all.insert(UUIDDigits(first: digits.first, second: digits.second, isUpper: true))
+        }
+        self.column = RowColumn(column)
+        self.choices = all
+        super.init(filter)
+    }
+
+    override func truth(of row: RowPointer, _ work: FilterWork) -> Bool? {
+        guard let value = column.encoded(row.pointee), let tag = value.first else { return nil }
+        guard tag == ValueTag.upperUUID || tag == ValueTag.lowerUUID, value.count > 16 else {
+            return filter.truth(of: row.pointee, work)
+        }
+        let first = value.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+        let second = value.loadUnaligned(fromByteOffset: 9, as: UInt64.self)
+        let digits = UUIDDigits(
+            first: UInt64(littleEndian: first), second: UInt64(littleEndian: second), isUpper: true)
+        return choices.contains(digits)
     }
 }

@@ -6,6 +6,10 @@ import SynclineGround
 package struct LiveAggregate: LiveContent {
     private let aggregate: RowAggregate
     private var filter: FilterExpression?
+    /// The other tables that the filter asks.
+    private let relatedTables: [String]
+    /// The commit of the state that it was loaded from.
+    private var loaded: UInt64 = 0
     private var types = TableTypes()
     private var program: FilterProgram
     private var groups: RowGroups
@@ -15,17 +19,19 @@ package struct LiveAggregate: LiveContent {
     package init(_ aggregate: RowAggregate) {
         self.aggregate = aggregate
         filter = aggregate.filter
+        relatedTables = aggregate.filter?.relatedTables ?? []
         program = FilterProgram(aggregate.filter, TableTypes())
         groups = RowGroups(aggregate, TableTypes())
     }
 
-    package var tables: [String]? { [aggregate.table] }
+    package var tables: [String]? { .joined([aggregate.table], relatedTables) }
     package var result: [RowGroup] { groups.result }
 
     /// Reads all rows.
     package mutating func load(_ reader: StateReader) throws(SyncError) {
         loads += 1
-        filter = try reader.asServerDivides(aggregate.filter)
+        filter = try reader.resolved(aggregate.filter, in: aggregate.table)
+        loaded = reader.snapshot.commit
         types = try reader.types(of: aggregate.table)
         program = FilterProgram(filter, types)
         groups = RowGroups(aggregate, types)
@@ -34,20 +40,40 @@ package struct LiveAggregate: LiveContent {
 
     /// Takes changed rows into account. Returns whether the result may have changed.
     package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
-        let (types, filter) = (
-            try changes.after.types(of: aggregate.table), try changes.after.asServerDivides(aggregate.filter)
-        )
-        // A row that changes may move others into the window, or out of it.
-        if types != self.types || filter != self.filter || aggregate.hasWindow {
+        // Changes of several tables lead to one state, and another of them may have led there already.
+        if changes.after.snapshot.commit == loaded { return false }
+        if try mustLoad(changes) {
             try load(changes.after)
             return true
         }
+        guard changes.table.hasSameBytes(as: aggregate.table) else { return false }
         var isExact = true
         let isChanged = try changes.forEachMatch(of: program) { row, isPresent throws(SyncError) in
             if try !groups.change(row, isAdded: isPresent) { isExact = false }
         }
         if !isExact { try load(changes.after) }
         return isChanged
+    }
+}
+
+extension LiveAggregate {
+    /// Whether the columns or the filter have another meaning, or a row that changes may move others into the window, or out
+    /// of it.
+    private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
+        let isOwn = changes.table.hasSameBytes(as: aggregate.table)
+        if isOwn, aggregate.hasWindow { return true }
+        if isOwn, try changes.after.types(of: aggregate.table) != types { return true }
+        guard let filter = aggregate.filter, filter.divides || relatedTables.containsExactly(changes.table) else {
+            return false
+        }
+        return try changes.after.resolved(filter, in: aggregate.table) != self.filter
+    }
+}
+
+extension [String] {
+    /// The tables of two lists, each once.
+    static func joined(_ first: [String], _ second: [String]) -> [String] {
+        second.reduce(into: first) { all, name in if !all.containsExactly(name) { all.append(name) } }
     }
 }
 

@@ -19,6 +19,10 @@ package struct LiveWindow: LiveContent {
     private var types = TableTypes()
     private var order: SortOrder
     private var filter: FilterExpression?
+    /// The other tables that the filter asks.
+    private let relatedTables: [String]
+    /// The commit of the state that it was loaded from.
+    private var loaded: UInt64 = 0
     private var program: FilterProgram
     /// The first matches, in order. Every match that is not held comes after the last of them.
     private var items: [Item] = []
@@ -37,16 +41,18 @@ package struct LiveWindow: LiveContent {
         capacity = limit.addingOrMax(spare ?? max(32, limit / 4))
         order = SortOrder(query.order, types)
         filter = query.filter
+        relatedTables = query.filter?.relatedTables ?? []
         program = FilterProgram(query.filter, types)
     }
 
-    package var tables: [String]? { [query.table] }
+    package var tables: [String]? { .joined([query.table], relatedTables) }
 
     /// Runs the query.
     package mutating func load(_ reader: StateReader) throws(SyncError) {
         loads += 1
         types = try reader.types(of: query.table)
-        filter = try reader.asServerDivides(query.filter)
+        filter = try reader.resolved(query.filter, in: query.table)
+        loaded = reader.snapshot.commit
         program = FilterProgram(filter, types)
         order = SortOrder(query.order, types)
         after = query.after.map { SortOrder.position($0, query.order, types) }
@@ -76,10 +82,13 @@ package struct LiveWindow: LiveContent {
 
     /// Takes changed rows into account. Returns whether the result may have changed.
     package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
+        // Changes of several tables lead to one state, and another of them may have led there already.
+        if changes.after.snapshot.commit == loaded { return false }
         if try mustLoad(changes) {
             try load(changes.after)
             return true
         }
+        guard changes.table.hasSameBytes(as: query.table) else { return false }
         var isChanged = false
         let (before, after) = (RowVisitor(changes.before, query.table), RowVisitor(changes.after, query.table))
         for row in try changes.rows {
@@ -94,8 +103,10 @@ package struct LiveWindow: LiveContent {
     private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
         if try changes.after.types(of: query.table) != types { return true }
         if changes.count > 64, items.count > 4096 { return true }
-        guard let filter = query.filter, filter.divides else { return false }
-        return try changes.after.asServerDivides(filter) != self.filter
+        guard let filter = query.filter, filter.divides || relatedTables.containsExactly(changes.table) else {
+            return false
+        }
+        return try changes.after.resolved(filter, in: query.table) != self.filter
     }
 
     // MARK: Changed rows
@@ -175,7 +186,7 @@ extension ByteWriter {
 }
 
 extension StoredRow {
-    fileprivate func value(ofColumn name: String) -> Value {
+    func value(ofColumn name: String) -> Value {
         name == "id" ? .string(id) : columns[name] ?? .null
     }
 

@@ -12,7 +12,7 @@ package struct PurgePlan {
 
     package init(_ reader: StateReader, table: String, filter: FilterExpression?) throws(SyncError) {
         let ids = try reader.idComparison
-        let filter = try reader.asServerDivides(filter)
+        let filter = try reader.resolved(filter, in: table)
         let (work, isLocal) = (FilterWork(try reader.types(of: table)), try reader.types.isLocal(table))
         try reader.forEachEntry(of: table) { id, entry throws(SyncError) in
             if let filter {

@@ -17,6 +17,8 @@ final class QueryRun {
 
     init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
+        var query = query
+        query.filter = try reader.resolved(query.filter, in: query.table)
         self.query = query
         types = try reader.types(of: query.table)
         visitor = RowVisitor(reader, query.table)
@@ -28,7 +30,7 @@ final class QueryRun {
         get throws(SyncError) {
             if query.filter == nil { return nil }
             if let compiled { return .passUnretained(compiled) }
-            let program = FilterProgram(try reader.asServerDivides(query.filter), types)
+            let program = FilterProgram(query.filter, types)
             compiled = program
             return .passUnretained(program)
         }

@@ -18,7 +18,7 @@ package struct Audit {
         func key(_ id: String) -> ExactString { ExactString(ignoresCase ? id.lowercased() : id) }
         let found = ignoresCase ? Set(found.map { key($0.text) }) : found
         let claims = try Claims(reader, besides: query)
-        let (filter, types) = (try reader.asServerDivides(query.filter), try reader.types(of: query.table))
+        let (filter, types) = (try reader.resolved(query.filter, in: query.table), try reader.types(of: query.table))
         let uuids = (query.filter?.columns ?? []).map(\.text).filter { types[$0] == .uuid }
         try reader.forEachEntry(of: query.table) { id, entry throws(SyncError) in
             guard let base = entry.base, entry.pending == nil, !found.contains(key(id)) else { return }

@@ -12,7 +12,7 @@ struct Claims {
         types = try reader.types(of: query.table)
         for cursor in try reader.cursors() where cursor.table == query.table && cursor.queryID != query.queryID {
             let filter = cursor.state.query.isEmpty ? nil : try? FilterExpression(parsing: cursor.state.query)
-            others.append(try reader.asServerDivides(filter))
+            others.append(try reader.resolved(filter, in: query.table))
         }
     }
 

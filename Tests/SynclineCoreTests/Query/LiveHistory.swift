@@ -20,9 +20,19 @@ extension Chance {
         }
     }
 
+    /// A condition, perhaps one on rows of another table, or of the same.
+    fileprivate mutating func liveCondition() -> FilterExpression {
+        if !once(in: 4) { return condition() }
+        let selection = FilterExpression.Selection(
+            table: pick(["a", "b", "caf\u{e9}"]), column: pick(["a", "b", "id"]),
+            filter: once(in: 3) ? nil : liveCondition())
+        let isRelated = FilterExpression.related(pick(["a", "b", "id"]), selection)
+        return once(in: 3) ? .or(isRelated, condition()) : isRelated
+    }
+
     fileprivate mutating func liveQuery() -> RowQuery {
         var query = RowQuery(table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]))
-        if !once(in: 3) { query.filter = condition() }
+        if !once(in: 3) { query.filter = liveCondition() }
         for _ in 0..<below(3) { query.order.append(.init(pick(["a", "b", "c", "id"]), descending: once(in: 2))) }
         if !once(in: 3) { query.top = below(5) }
         if once(in: 3) { query.skip = below(3) }
@@ -45,7 +55,7 @@ extension Chance {
                 pick([.count, .sum(pick(columns)), .average(pick(columns)), .min(pick(columns)), .max(pick(columns))]))
         }
         return RowAggregate(
-            table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]), filter: once(in: 3) ? nil : condition(),
+            table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]), filter: once(in: 3) ? nil : liveCondition(),
             groups: (0..<below(3)).map { _ in pick(columns) }, functions: functions)
     }
 }
@@ -62,7 +72,8 @@ extension Chance {
         if !once(in: 3) { (page.filter, others.filter) = (nil, nil) }
         let reference = pick(names)
         return RelatedRows(
-            page: page, others: others, reference: reference, column: once(in: 3) ? pick(names) : reference)
+            page: page, others: others, further: once(in: 2) ? page : others, reference: reference,
+            column: once(in: 3) ? pick(names) : reference)
     }
 }
 
@@ -70,6 +81,8 @@ extension Chance {
 private struct RelatedRows {
     var page: RowQuery
     var others: RowQuery
+    /// Rows that are related to the others in the same way.
+    var further: RowQuery
     /// A row of the others is related if it has the value of this column of a row of the page,
     var reference: String
     /// in this column.
@@ -82,25 +95,51 @@ private struct RelatedRows {
         }
     }
 
-    func live(spare: Int) -> LivePair {
-        LivePair(page: page, others: others, column: column, spare: spare) { keys($0) }
+    func live(spare: Int) -> LiveRelations {
+        let relations = [
+            RowRelation(to: others, by: column) { keys($0) },
+            RowRelation(from: 0, to: further, by: column) { keys($0) },
+        ]
+        return LiveRelations(page: page, relations, spare: spare)
     }
 
-    /// Runs both queries.
-    func rows(_ reader: StateReader) throws(SyncError) -> LivePair.Rows {
+    /// Runs the queries.
+    func rows(_ reader: StateReader) throws(SyncError) -> LiveRelations.Rows {
+        func related(_ query: RowQuery, to rows: [StoredRow]) throws(SyncError) -> [StoredRow] {
+            let isRelated = FilterExpression.oneOf(.column(column), keys(rows).map { .literal($0) })
+            var query = query
+            // A query with a window shows the same rows whatever they are related to, but none without a reference.
+            if keys(rows).isEmpty { return [] }
+            if query.top == nil, query.skip == 0 {
+                query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated
+            }
+            return try reader.run(query).rows
+        }
         let found = try reader.run(page)
-        let isRelated = FilterExpression.oneOf(.column(column), keys(found.rows).map { .literal($0) })
-        var query = others
-        query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated
-        return LivePair.Rows(page: found, related: try reader.run(query).rows)
+        let others = try related(others, to: found.rows)
+        return LiveRelations.Rows(page: found, related: [others, try related(further, to: others)])
+    }
+}
+
+extension LiveContent {
+    /// Takes changes between two states into account, as a store does, which tells nothing of rows if columns have other
+    /// types. Returns whether the result may have changed.
+    fileprivate mutating func takeIn(_ changes: [TableChanges]) throws(SyncError) -> Bool {
+        if let first = changes.first, changes.count > 1, try first.before.types != first.after.types {
+            try load(first.after)
+            return true
+        }
+        var isChanged = false
+        for part in changes { isChanged = try update(part) || isChanged }
+        return isChanged
     }
 }
 
 /// A live page with what is related to it, and what an observer was told of it.
 private struct LivePage {
     let rows: RelatedRows
-    var live: LivePair
-    var told: LivePair.Rows
+    var live: LiveRelations
+    var told: LiveRelations.Rows
 
     init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(SyncError) {
         self.rows = rows
@@ -111,8 +150,7 @@ private struct LivePage {
 
     /// Takes changes into account; returns what is wrong then.
     mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
-        var isChanged = false
-        for part in changes { isChanged = try live.update(part) || isChanged }
+        let isChanged = try live.takeIn(changes)
         let (result, expected) = (live.result, try rows.rows(reader))
         if result != expected { return "shows \(result), and is \(expected)" }
         if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
@@ -135,8 +173,8 @@ private struct LiveValues {
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(SyncError) -> String? {
-        let isChanged = try live.update(changes)
+    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
+        let isChanged = try live.takeIn(changes)
         let (result, expected) = (live.result, try reader.run(aggregate))
         if result != expected { return "are \(result) instead of \(expected)" }
         if !isChanged, result != told { return "are said not to have changed, and \(told) is now \(result)" }
@@ -159,8 +197,8 @@ private struct LiveQuery {
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: TableChanges, _ reader: StateReader) throws(SyncError) -> String? {
-        let isChanged = try window.update(changes)
+    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
+        let isChanged = try window.takeIn(changes)
         let (result, expected) = (window.result, try reader.run(query))
         if result != expected { return "shows \(result), and is \(expected)" }
         if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
@@ -234,16 +272,19 @@ enum LiveHistory {
                 let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
                 return TableChanges(of: table, mine, from: before, to: after)
             }
+            func changes(of content: some LiveContent) throws -> [TableChanges] {
+                try (content.tables ?? []).map { try changes(of: $0) }
+            }
             for index in live.indices {
-                let fault = try live[index].update(changes(of: live[index].query.table), after)
+                let fault = try live[index].update(changes(of: live[index].window), after)
                 if let fault { return "seed \(seed), step \(step), \(live[index].query): \(fault)" }
             }
             for index in values.indices {
-                let fault = try values[index].update(changes(of: values[index].aggregate.table), after)
+                let fault = try values[index].update(changes(of: values[index].live), after)
                 if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
             }
             for index in pages.indices {
-                let fault = try pages[index].update((pages[index].live.tables ?? []).map { try changes(of: $0) }, after)
+                let fault = try pages[index].update(changes(of: pages[index].live), after)
                 if let fault { return "seed \(seed), step \(step), \(pages[index].rows): \(fault)" }
             }
             let tables = Set(keys.map(RowKey.table)).map { String(decoding: $0, as: UTF8.self) }

@@ -96,7 +96,7 @@ private struct Finding: SyncModel {
         for size in [1, 2, 3, 4, 9] {
             let query = list.limit(size).with(Finding.site)
             var (found, sizes): ([String], [Int]) = ([], [])
-            var page: RelatedQuery<Finding, Site, Site?>.Page? = try await query.page()
+            var page: RelatedQuery<Finding, Site?>.Page? = try await query.page()
             while let current = page {
                 found += current.elements.map { "\($0.model.text) \($0.related?.name ?? "")" }
                 sizes.append(current.elements.count)
@@ -266,6 +266,142 @@ private struct Finding: SyncModel {
             let expected = text(try await query.get())
             if shown != expected { shown = text(try #require(try await live.next())) }
             #expect(shown == expected)
+        }
+    }
+
+    // MARK: Several relations
+
+    /// The same with a zone for the first site, and inspectors.
+    private func wide() async throws -> SyncDatabase {
+        let database = try await database()
+        let zone = Zone(id: ZoneID(rawValue: UUID()), name: "North")
+        try await database.table(Zone.self).insert(zone)
+        try await database.table(Site.self).update(id: Self.sites[0].id) { $0.zoneID = zone.id }
+        try await database.table(Inspector.self).insert(Inspector(id: 7, name: "Ann"))
+        try await database.table(Finding.self).update(id: "b") { $0.inspector = 7 }
+        return database
+    }
+
+    @Test func `each model comes with what several relations find`() async throws {
+        let database = try await wide()
+        let (findings, sites) = try (database.table(Finding.self), database.table(Site.self))
+        let query = findings.with(Finding.site).with(Finding.inspector).with(all: Finding.cause)
+        let found = try await query.get().map { finding, related in
+            let ((site, inspector), effects) = related
+            return "\(finding.id) \(site?.name ?? "-") \(inspector?.name ?? "-") \(effects.map(\.id))"
+        }
+        #expect(found == ["a Mill - [\"b\"]", "b Pier Ann []", "c Mill - []", "d - - []"])
+        let page = try await sites.order(by: \.name).with(Site.zone).with(all: Finding.site, each: 1).page()
+        #expect(
+            page.elements.map { "\($0.related.0?.name ?? "-") \($0.related.1.map(\.id))" } == [
+                "North [\"a\"]", "- [\"b\"]",
+            ])
+    }
+
+    @Test func `relations are followed from what a relation finds`() async throws {
+        let database = try await wide()
+        let (findings, sites, zones) = try (
+            database.table(Finding.self), database.table(Site.self), database.table(Zone.self)
+        )
+        let up = try await findings.with(Finding.site, from: sites.with(Site.zone)).get()
+        #expect(up.map { $0.related?.model.name } == ["Mill", "Pier", "Mill", nil])
+        #expect(up.map { $0.related?.related?.name } == ["North", nil, "North", nil])
+        let down = try await zones.with(
+            all: Site.zone, from: sites.with(all: Finding.site, from: findings.order(by: \.text), each: 1)
+        ).get()
+        #expect(down.map { $0.related.map { $0.related.map(\.text) } } == [[["crack"]]])
+        let both = findings.with(Finding.inspector).with(Finding.site, from: sites.with(Site.zone))
+        #expect(try await both.get().map { $0.related.1?.related?.name } == ["North", nil, "North", nil])
+        let far = try await findings.with(Finding.cause, from: findings.with(Finding.site, from: sites.with(Site.zone)))
+            .get()
+        #expect(far.map { $0.related?.related?.related?.name } == [nil, "North", nil, nil])
+    }
+
+    // MARK: Conditions
+
+    @Test func `a condition asks related models, in both directions and from there on`() async throws {
+        let database = try await wide()
+        let (findings, sites, zones) = try (
+            database.table(Finding.self), database.table(Site.self), database.table(Zone.self)
+        )
+        #expect(
+            try await findings.where { $0.related(Finding.site) { $0.name == "Mill" } }.get().map(\.id) == ["a", "c"])
+        let northern = Filter<Finding> { $0.related(Finding.site) { $0.related(Site.zone) { $0.name == "North" } } }
+        #expect(try await findings.where(northern).order(by: \.text, .descending).get().map(\.id) == ["c", "a"])
+        let others = findings.where { !northern && $0.siteID != nil || $0.text == "dust" }
+        #expect(try await others.get().map(\.id) == ["b", "c"])
+        #expect(
+            try await sites.where { $0.related(any: Finding.site) { $0.text == "rust" } }.get().map(\.name) == ["Pier"])
+        #expect(try await sites.where { $0.related(any: Finding.site) { $0.text == "moss" } }.get().isEmpty)
+        #expect(try await zones.where { $0.related(any: Site.zone) { $0.name == "Mill" } }.count() == 1)
+        #expect(
+            try await findings.where { $0.related(Finding.inspector) { $0.name == "Ann" } }.get().map(\.id) == ["b"])
+        let inspectors = try database.table(Inspector.self)
+        #expect(
+            try await inspectors.where { $0.related(any: Finding.inspector) { $0.id == "b" } }.get().map(\.id) == [7])
+        #expect(try await findings.where(northern).with(Finding.site).get().map(\.related?.name) == ["Mill", "Mill"])
+        #expect(try await findings.where(northern).update { $0.text += "!" } == 2)
+        #expect(try await findings.where(northern).get().map(\.text) == ["crack!", "dust!"])
+        #expect(try await database.present.table(Finding.self).where(northern).get().count == 2)
+    }
+
+    @Test func `no server is asked for related models`() async throws {
+        let pair = try await SyncPair()
+        let filter = try Filter<Finding> { $0.related(Finding.site) { $0.name == "Mill" } }.expression
+        let requests = pair.network.requestCount
+        let error = await #expect(throws: SyncError.self) { try await pair.pull { $0.filter = filter } }
+        #expect(error?.code == .unsupportedPredicate && pair.network.requestCount == requests)
+        #expect(error?.message.contains("related rows of site") == true)
+    }
+
+    @Test(arguments: UInt64(1)...10)
+    func `live conditions and chains are what is asked for again after every commit`(_ seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
+        let database = try await wide()
+        let (sites, findings, zones) = try (
+            database.table(Site.self), database.table(Finding.self), database.table(Zone.self)
+        )
+        let zone = try #require(try await zones.limit(1).get().first)
+        let northern = Filter<Finding> {
+            $0.related(Finding.site) { $0.related(Site.zone) { $0.name == "North" } && $0.name != "x" }
+        }
+        let query = findings.where(northern).order(by: \.text)
+            .with(Finding.site, from: sites.with(Site.zone)).with(all: Finding.cause)
+        func text(_ page: [(model: Finding, related: (RelatedQuery<Site, Zone?>.Element?, [Finding]))]) -> [String] {
+            page.map { model, related in
+                let (site, effects) = related
+                let name = "\(site?.model.name ?? "-") \(site?.related?.name ?? "-")"
+                return "\(model.id) \(model.text) \(name) \(effects.map(\.text))"
+            }
+        }
+        var live = try query.observe().makeAsyncIterator()
+        var counts = try findings.where(northern).observe(computing: .count).makeAsyncIterator()
+        var shown = text(try #require(try await live.next()))
+        var count = try #require(try await counts.next())
+        for step in 0..<40 {
+            let (id, site) = ("\(chance.below(6))", chance.pick(Self.sites))
+            let (zoneName, siteName) = (chance.pick(["North", "South"]), chance.pick(["x", "y", "z"]))
+            let (zoneID, cause) = (chance.once(in: 3) ? nil : zone.id, chance.pick(["a", "1", "2", "3"]))
+            try await database.transaction { transaction in
+                if step % 5 == 0 { try transaction.overwrite(Zone(id: zone.id, name: zoneName), in: zones) }
+                if step % 2 == 0 {
+                    try transaction.overwrite(Site(id: site.id, name: siteName, zoneID: zoneID), in: sites)
+                }
+                let finding = Finding(id: id, text: "\(step / 4)", siteID: site.id, causeID: cause)
+                if try transaction.get(id: id, in: findings) == nil {
+                    try transaction.insert(finding, in: findings)
+                } else if step % 3 > 0 {
+                    try transaction.overwrite(finding, in: findings)
+                } else {
+                    try transaction.delete(id: id, in: findings)
+                }
+            }
+            let expected = text(try await query.get())
+            while shown != expected { shown = text(try #require(try await live.next())) }
+            #expect(shown == expected, "seed \(seed), step \(step)")
+            let expectedCount = try await findings.where(northern).count()
+            while count != expectedCount { count = try #require(try await counts.next()) }
+            #expect(count == expectedCount)
         }
     }
 }

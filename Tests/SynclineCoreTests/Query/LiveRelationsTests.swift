@@ -5,13 +5,13 @@ import Testing
 
 @testable import SynclineCore
 
-@Suite struct LivePairTests {
+@Suite struct LiveRelationsTests {
     /// Findings `f0` to `f99`, of which `s` is one of the ten sites `s0` to `s9`, and a page of the first 40.
     private final class Inspections {
         let projector: Projector
-        var pair = LivePair(
-            page: RowQuery(table: "f", order: [.init("n")], top: 40), others: RowQuery(table: "s"), column: "id"
-        ) { rows in rows.compactMap { $0.columns["s"] } }
+        var pair = LiveRelations(
+            page: RowQuery(table: "f", order: [.init("n")], top: 40),
+            [RowRelation(to: RowQuery(table: "s"), by: "id") { rows in rows.compactMap { $0.columns["s"] } }])
         private var before: StateReader
 
         init() throws {
@@ -49,7 +49,7 @@ import Testing
             let sites = Set(page.map { $0.columns["s"] })
             #expect(pair.result.page.rows == page)
             #expect(
-                pair.result.related
+                pair.result.related[0]
                     == (try after.run(RowQuery(table: "s")).rows.filter { sites.contains(.string($0.id)) }))
             before = after
             return isChanged
@@ -59,7 +59,7 @@ import Testing
     @Test func `a page and what is related to it are two queries, and each related row is read once`() throws {
         let inspections = try Inspections()
         #expect(inspections.pair.loads == 2)
-        #expect(inspections.pair.result.page.rows.count == 40 && inspections.pair.result.related.count == 5)
+        #expect(inspections.pair.result.page.rows.count == 40 && inspections.pair.result.related[0].count == 5)
         let ids = (0..<5).map { FilterExpression.literal(.string("s\($0)")) }
         let query = RowQuery(table: "s", filter: .oneOf(.column("id"), ids))
         #expect(try inspections.commit().explain(query).plan.rowsRead == 5)
@@ -75,9 +75,9 @@ import Testing
         // A row of each table in one commit, of which one is related only from now on.
         #expect(try inspections.change(("f", "f2", ["s": "s8"]), ("s", "s8", ["name": 3])))
         #expect(inspections.pair.loads == 3)
-        #expect(inspections.pair.result.related.map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8"])
+        #expect(inspections.pair.result.related[0].map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8"])
         // The related row is new, and in the result once.
         #expect(try inspections.change(("f", "f3", ["s": "t"]), ("s", "t", ["name": 4])))
-        #expect(inspections.pair.result.related.map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8", "t"])
+        #expect(inspections.pair.result.related[0].map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8", "t"])
     }
 }
