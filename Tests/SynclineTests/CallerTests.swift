@@ -131,6 +131,7 @@ private struct Stamped: VersionedModel {
             Step("declareIndex(table:columns:including:)") { database in
                 try await database.declareIndex(table: "note", columns: ["number"], including: ["text"])
             },
+            Step("declareLocal(table:)") { try await $0.declareLocal(table: "draft") },
             Step("differences(from:to:)") { _ = try await $0.differences(from: 1) },
             Step("discard(table:id:force:)") { try await $0.discard(table: "note", id: "n2") },
             Step("dropIndex(table:column:)") { try await $0.dropIndex(table: "note", column: "number") },
