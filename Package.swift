@@ -259,7 +259,7 @@ let package = Package(
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
                 "ChildProcesses", "CSQLite", "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround",
-                "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire", "syncline",
+                "SynclineServer", "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire", "syncline",
             ],
             exclude: ["Golden"],
             swiftSettings: settings

@@ -2,6 +2,7 @@
 
 import ChildProcesses
 import Foundation
+import SynclineServer
 import Testing
 
 @testable import SynclineTool
@@ -50,7 +51,7 @@ import Testing
 
     @Test func `the help and the documents name every section`() async {
         let overview = await Call.tool()
-        let (page, manual) = (ReferencePage(table: table).text, ManPage(table: table).text)
+        let (page, manual) = (ReferencePage(table: table).text, ManPage(program: .syncline(table)).text)
         for section in table.sections {
             let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
             #expect(overview.output.contains("\n\(section.title):\n"))
@@ -59,28 +60,34 @@ import Testing
         }
     }
 
-    @Test func `the manual page names every command and option`() {
-        let page = ManPage(table: table).text
-        for command in table.commands {
-            #expect(page.contains(".SS \"syncline \(command.name) "))
-            for option in command.options {
-                #expect(page.contains("\\-\\-" + option.name.replacingOccurrences(of: "-", with: "\\-")))
-            }
+    private static let programs = [Program.syncline(.all), .server]
+
+    @Test(arguments: programs)
+    func `the manual page names every command, option and exit code`(program: Program) {
+        let page = ManPage(program: program).text
+        func written(_ text: String) -> String { text.replacingOccurrences(of: "-", with: "\\-") }
+        for command in program.table.commands {
+            #expect(page.contains(".SS \"\(written(program.name)) \(written(command.name)) "))
+            for option in command.options { #expect(page.contains(written("--" + option.name))) }
         }
+        for option in program.options { #expect(page.contains("\\fB" + written(option.usage) + "\\fP\n")) }
+        for exit in program.exits { #expect(page.contains("\\fB\(exit.code.rawValue)\\fP\n")) }
         for line in page.split(separator: "\n") {
             #expect(!line.hasPrefix("'"))
             #expect(line.utf8.allSatisfy { $0 < 0x80 })
         }
     }
 
-    @Test func `the completions know every word, option and choice`() {
+    @Test(arguments: programs)
+    func `the completions know every word, option and choice`(program: Program) {
         let scripts = [
-            BashCompletion(table: table).text, ZshCompletion(table: table).text, FishCompletion(table: table).text,
+            BashCompletion(program: program).text, ZshCompletion(program: program).text,
+            FishCompletion(program: program).text,
         ]
         for script in scripts {
-            for command in table.commands {
+            for command in program.table.commands {
                 for word in command.path { #expect(script.contains(word)) }
-                for option in command.options + CommandTable.common {
+                for option in command.options + program.options {
                     #expect(script.contains("--\(option.name)") || script.contains("-l \(option.name)"))
                     for choice in option.choices { #expect(script.contains(choice)) }
                 }
@@ -88,16 +95,47 @@ import Testing
         }
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"])
-    func `the shells installed here accept their completions`(shell: String) async throws {
+    @Test func `the server's page and completions have every flag of its help`() async throws {
+        let flags = ServerArguments.help.matches(of: /\n  --([a-z-]+)/).map { String($0.1) }
+        #expect(flags.count > 10 && flags == Program.server.options.map(\.name))
+        #expect(ServerArguments.help.contains("syncline-server check "))
+        let page = await Call.tool("man", "syncline-server")
+        #expect(page.output == ManPage(program: .server).text)
+        #expect(await Call.tool("man", "syncline").output == ManPage(program: .syncline(.all)).text)
+        #expect(await Call.tool("man", "todo").exit == .usage)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"], programs.map(\.name))
+    func `the shells installed here accept their completions`(shell: String, program: String) async throws {
         let paths = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + shell }
         guard let path = paths.first(where: FileManager.default.isExecutableFile) else { return }
         let folder = try TemporaryFolder()
         let script = folder.path + "/script"
-        try await Call.tool("completions", shell).output.write(toFile: script, atomically: true, encoding: .utf8)
+        let text = await Call.tool("completions", shell, program).output
+        try text.write(toFile: script, atomically: true, encoding: .utf8)
         let child = try ChildProcess(path, ["-n", script], variables: [:], errors: .kept)
         #expect(child.wait() == 0)
         #expect(child.errors == "")
+    }
+
+    @Test(arguments: [
+        ("syncline ver", ["verify", "version"]), ("syncline inspect fr", ["frames"]),
+        ("syncline init --protocol ", ["datasync3", "zumo2"]), ("syncline mirror scr", ["script"]),
+        ("syncline completions fish syncline-s", ["syncline-server"]), ("syncline-server che", ["check"]),
+        ("syncline-server check --log j", ["json"]), ("syncline-server --config scr", ["script"]),
+    ])
+    func `bash completes a line`(line: String, expected: [String]) async throws {
+        var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let program = words[0]
+        var script = await Call.tool("completions", "bash", program).output
+        words = words.map { "'\($0)'" }
+        script += "COMP_WORDS=(\(words.joined(separator: " "))); COMP_CWORD=\(words.count - 1)\n"
+        script += "\(Completion.function(program == "syncline" ? .syncline(.all) : .server))\n"
+        script += "printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+        let folder = try TemporaryFolder()
+        try script.write(toFile: folder.path + "/script", atomically: true, encoding: .utf8)
+        let child = try ChildProcess.run("/bin/bash", [folder.path + "/script"], directory: folder.path)
+        #expect(child.output.split(separator: "\n").map(String.init).sorted() == expected)
     }
 
     @Test func `the reference page is the table`() throws {

@@ -35,14 +35,18 @@ struct UsageFailure: Error, Hashable, Sendable {
     var hint: String?
 }
 
-struct ServerArguments {
-    struct Flag {
-        let name: String
-        let value: String?
-        let summary: String
+package struct ServerArguments {
+    package struct Flag: Sendable {
+        package let name: String
+        package let value: String?
+        /// The allowed values; empty if any value is allowed.
+        package var choices: [String] = []
+        package let summary: String
     }
 
-    static let flags = [
+    package static let purpose = "serve tables over the Azure Mobile Apps 2.0 and Datasync 3.0 protocols"
+
+    package static let flags = [
         Flag(name: "store", value: "STORE", summary: "sqlite:FILE or postgres://… (default: sqlite:syncline.db)"),
         Flag(
             name: "listen", value: "HOST:PORT",
@@ -54,7 +58,9 @@ struct ServerArguments {
         Flag(name: "auth-key", value: "KEY", summary: "token key: literal, hex:…, base64:…, file:PATH or env:NAME"),
         Flag(name: "tls-cert", value: "FILE", summary: "the TLS certificate as PEM"),
         Flag(name: "tls-key", value: "FILE", summary: "the key of the certificate as PEM"),
-        Flag(name: "log", value: "FORM", summary: "log format: text, json or none (default: text)"),
+        Flag(
+            name: "log", value: "FORM", choices: LogForm.allCases.map(\.rawValue),
+            summary: "log format (default: text)"),
         Flag(name: "set", value: "MEMBER=JSON", summary: "any other setting, such as limits.bodyBytes=65536"),
         Flag(
             name: "new-epoch", value: nil,
@@ -70,6 +76,16 @@ struct ServerArguments {
         Flag(name: "version", value: nil, summary: "print the version"),
     ]
 
+    /// The word in front of the flags that asks for a look instead of a start.
+    package static let check = (
+        word: "check", summary: "look at the configuration, the database and its tables; change nothing"
+    )
+
+    package static let exits: [(code: Int32, meaning: String)] = [
+        (0, "stopped by a signal"), (2, "the command line is wrong"), (3, "the server can't start or run"),
+        (70, "a bug in syncline-server"),
+    ]
+
     /// Reads a whole file.
     let file: (String) throws(StartFailure) -> [UInt8]
     /// Reads an environment variable.
@@ -82,7 +98,7 @@ struct ServerArguments {
         var dropped: ColumnName?
         var numbered: String?
         var rest = words[...]
-        let checks = rest.first == "check"
+        let checks = rest.first == Self.check.word
         if checks { rest.removeFirst() }
         while let word = rest.popFirst() {
             let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -199,20 +215,22 @@ struct ServerArguments {
         }
     }
 
-    static var help: String {
+    package static var help: String {
         var lines = [
-            "syncline-server serves tables over the Azure Mobile Apps 2.0 and Datasync 3.0 protocols.", "",
+            "syncline-server – \(purpose)", "",
             "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …",
-            "       syncline-server check …   look at the configuration, the database and its tables; change nothing",
+            "       syncline-server \(check.word) …   \(check.summary)",
             "",
         ]
         let width = flags.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
         for flag in flags {
             let usage = flag.name + (flag.value.map { " " + $0 } ?? "")
-            lines.append("  --" + usage + String(repeating: " ", count: width - usage.count + 2) + flag.summary)
+            let choices = flag.choices.isEmpty ? "" : " (\(flag.choices.joined(separator: ", ")))"
+            let gap = String(repeating: " ", count: width - usage.count + 2)
+            lines.append("  --" + usage + gap + flag.summary + choices)
         }
         lines += [
-            "", "Exit codes: 0 stopped by a signal, 2 the command line is wrong, 3 the server can't start or run.",
+            "", "Exit codes: " + exits.map { "\($0.code) \($0.meaning)" }.joined(separator: ", ") + ".",
             "docs/PROTOCOL.md describes the requests and responses.",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -47,6 +47,8 @@ package struct Operand: Hashable, Sendable {
     /// Whether it can be repeated.
     package var repeats: Bool
     package var takesDirectory: Bool
+    /// By its name, as in an option.
+    package var takesFile: Bool { name == "FILE" }
 
     package init(
         _ name: String, _ summary: String, isRequired: Bool = false, choices: [String] = [], repeats: Bool = false,
@@ -72,6 +74,7 @@ package struct Option: Hashable, Sendable {
     /// The allowed values; empty if any value is allowed.
     package var choices: [String]
     package var takesDirectory: Bool
+    package var takesFile: Bool { value == "FILE" }
     /// Options of which at least one must be given for this one to have an effect.
     package var needs: [String] = []
     /// Options and operands with which this one has no effect.

@@ -4,11 +4,13 @@ import SynclineGround
 
 /// For bash.
 struct BashCompletion {
-    let table: CommandTable
+    let program: Program
+    private var table: CommandTable { program.table }
 
     var text: String {
+        let (name, function) = (program.name, Completion.function(program))
         var lines = [
-            "# bash completion for syncline; written by `syncline completions bash`", "_syncline() {",
+            "# bash completion for \(name); written by `syncline completions bash \(name)`", "\(function)() {",
             "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} path= word index",
             "    for ((index = 1; index < COMP_CWORD; index++)); do",
             "        word=${COMP_WORDS[index]}", "        case \"$path $word\" in",
@@ -20,22 +22,24 @@ struct BashCompletion {
         }
         lines += ["        esac", "    done", "    case \"$path $previous\" in"]
         for path in Completion.paths(table) {
-            for option in Completion.options(table, path) {
+            for option in Completion.options(program, path) {
                 guard let answer = answer(option) else { continue }
                 let names = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
                 let pattern = names.map { "\"\(path.joined(separator: " ")) \($0)\"" }.joined(separator: " | ")
                 lines.append("        \(pattern)) \(answer); return ;;")
             }
         }
-        lines += ["    esac", "    local words=", "    case \"$path\" in"]
+        lines += ["    esac", "    local words= files=", "    case \"$path\" in"]
         for path in Completion.paths(table) {
-            lines.append(
-                "        \"\(path.joined(separator: " "))\") words=\"\(Completion.words(table, path).joined(separator: " "))\" ;;"
-            )
+            let words = Completion.words(program, path).joined(separator: " ")
+            let operands = table.command(path)?.operands ?? []
+            let files = operands.contains { $0.takesFile } ? " files=-f" : ""
+            let folders = operands.contains { $0.takesDirectory } ? " files=-d" : ""
+            lines.append("        \"\(path.joined(separator: " "))\") words=\"\(words)\"\(files)\(folders) ;;")
         }
         lines += [
-            "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))",
-            "}", "complete -F _syncline syncline",
+            "    esac", "    COMPREPLY=($(compgen $files -W \"$words\" -- \"$current\"))",
+            "}", "complete -F \(function) \(name)",
         ]
         return lines.map { $0 + "\n" }.joined()
     }
@@ -43,36 +47,40 @@ struct BashCompletion {
     private func answer(_ option: Option) -> String? {
         if option.value == nil { return nil }
         if option.takesDirectory { return "COMPREPLY=($(compgen -d -- \"$current\"))" }
+        if option.takesFile { return "COMPREPLY=($(compgen -f -- \"$current\"))" }
         return "COMPREPLY=($(compgen -W \"\(option.choices.joined(separator: " "))\" -- \"$current\"))"
     }
 }
 
 /// For fish.
 struct FishCompletion {
-    let table: CommandTable
+    let program: Program
+    private var table: CommandTable { program.table }
 
     var text: String {
+        let (name, function) = (program.name, "_" + Completion.function(program))
         var lines = [
-            "# fish completion for syncline; written by `syncline completions fish`",
-            "function __syncline_at", "    set -l words (commandline -opc | string match -v -- '-*')",
+            "# fish completion for \(name); written by `syncline completions fish \(name)`",
+            "function \(function)_at", "    set -l words (commandline -opc | string match -v -- '-*')",
             "    test \"$words[2..]\" = \"$argv\"", "end",
-            "function __syncline_in", "    set -l words (commandline -opc | string match -v -- '-*')",
-            "    string match -q -- \"$argv*\" \"$words[2..]\"", "end", "complete -c syncline -f",
+            "function \(function)_in", "    set -l words (commandline -opc | string match -v -- '-*')",
+            "    string match -q -- \"$argv*\" \"$words[2..]\"", "end", "complete -c \(name) -f",
         ]
-        for option in CommandTable.common { lines.append("complete -c syncline" + self.option(option)) }
+        for option in program.options { lines.append("complete -c \(name)" + self.option(option)) }
         for path in Completion.paths(table) {
             let words = path.joined(separator: " ")
             for word in table.words(after: path) {
                 let summary = table.command(path + [word])?.summary ?? table.summary(of: word)
                 lines.append(
-                    "complete -c syncline -n '__syncline_at \(words)' -a \(word) -d \(Completion.quoted(summary))")
+                    "complete -c \(name) -n '\(function)_at \(words)' -a \(word) -d \(Completion.quoted(summary))")
             }
             guard let command = table.command(path) else { continue }
             for option in command.options {
-                lines.append("complete -c syncline -n '__syncline_in \(words)'" + self.option(option))
+                lines.append("complete -c \(name) -n '\(function)_in \(words)'" + self.option(option))
             }
             for operand in command.operands {
-                let condition = "complete -c syncline -n '__syncline_at \(words)'"
+                let condition = "complete -c \(name) -n '\(function)_at \(words)'"
+                if operand.takesFile { lines.append("\(condition) -F") }
                 if operand.takesDirectory { lines.append("\(condition) -a '(__fish_complete_directories)'") }
                 if !operand.choices.isEmpty {
                     lines.append("\(condition) -a '\(operand.choices.joined(separator: " "))'")
@@ -86,6 +94,8 @@ struct FishCompletion {
         var text = " -l \(option.name)" + (option.short.map { " -s \($0)" } ?? "")
         if option.takesDirectory {
             text += " -xa '(__fish_complete_directories)'"
+        } else if option.takesFile {
+            text += " -rF"
         } else if option.value != nil {
             text += option.choices.isEmpty ? " -x" : " -xa '\(option.choices.joined(separator: " "))'"
         }
@@ -106,14 +116,18 @@ enum Completion {
         return paths
     }
 
-    static func options(_ table: CommandTable, _ path: [String]) -> [Option] {
-        (table.command(path)?.options ?? []) + CommandTable.common
+    static func options(_ program: Program, _ path: [String]) -> [Option] {
+        (program.table.command(path)?.options ?? []) + program.options
     }
 
+    /// The name of the function that completes a program.
+    static func function(_ program: Program) -> String { "_" + program.name.replacing("-", with: "_") }
+
     /// The words that may follow some others.
-    static func words(_ table: CommandTable, _ path: [String]) -> [String] {
+    static func words(_ program: Program, _ path: [String]) -> [String] {
+        let table = program.table
         let operands = table.command(path)?.operands.flatMap(\.choices) ?? []
-        return table.words(after: path) + operands + options(table, path).map { "--\($0.name)" }
+        return table.words(after: path) + operands + options(program, path).map { "--\($0.name)" }
     }
 
     static func quoted(_ text: String) -> String {

@@ -43,10 +43,10 @@ enum HelpCommand {
 enum ManCommand {
     static let command = Command(
         "man", "print the manual page",
-        details: ["`syncline man | man -l -` shows it."],
+        details: ["`syncline man | man -l -` shows it."], operands: [Program.operand],
         examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "install it")]
-    ) { _, context in
-        let page = ManPage(table: context.table)
+    ) { arguments, context in
+        let page = ManPage(program: context.program(arguments.operands.first))
         try context.output.value(["man": .string(page.text)])
         for line in page.lines { try context.output.line(line) }
         return .done
@@ -56,17 +56,20 @@ enum ManCommand {
 enum CompletionsCommand {
     static let command = Command(
         "completions", "print completions for a shell",
-        operands: [Operand("SHELL", "bash, zsh or fish", isRequired: true, choices: ["bash", "zsh", "fish"])],
+        operands: [
+            Operand("SHELL", "bash, zsh or fish", isRequired: true, choices: ["bash", "zsh", "fish"]), Program.operand,
+        ],
         examples: [
             Example("source <(syncline completions bash)", "in ~/.bashrc"),
             Example("syncline completions fish > ~/.config/fish/completions/syncline.fish", "install them once"),
         ]
     ) { arguments, context in
+        let program = context.program(arguments.operands.dropFirst().first)
         let script =
             switch arguments.operands[0] {
-            case "zsh": ZshCompletion(table: context.table).text
-            case "fish": FishCompletion(table: context.table).text
-            default: BashCompletion(table: context.table).text
+            case "zsh": ZshCompletion(program: program).text
+            case "fish": FishCompletion(program: program).text
+            default: BashCompletion(program: program).text
             }
         try context.output.value(["script": .string(script)])
         if context.output.form.isText { try context.output.raw(Array(script.utf8)) }
@@ -87,6 +90,13 @@ enum VersionCommand {
         try context.output.value(["version": .string(synclineVersion), "logFormat": .string(format)])
         try context.output.line("syncline \(synclineVersion) (log format \(format))")
         return .done
+    }
+}
+
+extension Context {
+    /// A program by its name; this one without a name.
+    fileprivate func program(_ name: String?) -> Program {
+        name == Program.server.name ? .server : .syncline(table)
     }
 }
 

@@ -8,12 +8,14 @@ extension Command {
     }
 
     /// `syncline inspect frames [OPTIONS] [ADDRESS]`
-    var usage: String {
+    var usage: String { usage(of: "syncline") }
+
+    func usage(of program: String) -> String {
         let words = operands.map { operand in
             let name = operand.repeats ? operand.name + "…" : operand.name
             return operand.isRequired ? name : "[\(name)]"
         }
-        return (["syncline", name, "[OPTIONS]"] + words).joined(separator: " ")
+        return ([program, name, "[OPTIONS]"] + words).joined(separator: " ")
     }
 }
 
@@ -34,7 +36,7 @@ struct HelpText {
 
     /// All commands, or those that begin with some words.
     func overview(_ path: [String]) -> [String] {
-        let title = path.isEmpty ? "inspect, verify and use a Syncline store" : table.summary(of: path[0])
+        let title = path.isEmpty ? Program.syncline(table).purpose : table.summary(of: path[0])
         var lines = [head((["syncline"] + path).joined(separator: " "), title), ""]
         lines.append("usage: " + (["syncline"] + path + ["COMMAND", "[OPTIONS]"]).joined(separator: " "))
         let width = self.width(of: table.commands.filter { $0.path.starts(with: path) }.map(\.name))

@@ -3,41 +3,40 @@
 import SynclineGround
 
 struct ManPage {
-    let table: CommandTable
+    let program: Program
 
     var text: String { lines.map { $0 + "\n" }.joined() }
 
     var lines: [String] {
         var lines = [
-            ".TH SYNCLINE 1 \"\" \"syncline \(synclineVersion)\" \"User Commands\"",
+            ".TH \(escape(program.name.uppercased())) 1 \"\" \"\(program.name) \(synclineVersion)\" \"User Commands\"",
             // Ragged lines without hyphens, because shapes of JSON do not stretch well.
             ".nh", ".ad l",
-            ".SH NAME", "syncline \\- inspect, verify and use a Syncline store",
-            ".SH SYNOPSIS", ".B syncline", ".I COMMAND", "[OPTIONS]",
-            ".SH DESCRIPTION",
-            "Data is written to standard output, everything else to standard error.",
-            "On a terminal the output is formatted for people. In a pipe it is plain text, and with", bold("--json"),
-            "one JSON value.",
-            "Read\\-only commands never change the store (they may hold a lease file while reading), work while another",
-            "program has it open, and show as much as they can of a damaged store.",
-            ".SH OPTIONS OF EVERY COMMAND",
+            ".SH NAME", "\(escape(program.name)) \\- \(escape(program.purpose))",
+            ".SH SYNOPSIS",
         ]
-        lines += options(CommandTable.common)
-        for part in table.sections {
+        if program.runsAlone { lines += [".B \(escape(program.name))", "[OPTIONS]", ".br"] }
+        lines += [".B \(escape(program.name))", ".I COMMAND", "[OPTIONS]", ".SH DESCRIPTION"]
+        lines += program.details.map(escape)
+        lines += [".SH OPTIONS" + (program.runsAlone ? "" : " OF EVERY COMMAND")] + options(program.options)
+        for part in program.table.sections {
             lines.append(".SH COMMANDS TO " + escape(part.title.uppercased()))
             for command in part.commands { lines += section(command) }
         }
         lines.append(".SH EXIT STATUS")
-        for exit in CommandTable.exits { lines += [".TP", bold("\(exit.code.rawValue)"), escape(exit.meaning)] }
-        lines += [".SH ENVIRONMENT"]
-        for (name, meaning) in Documents.environment { lines += [".TP", bold(name), escape(meaning)] }
-        lines += [".SH FILES"]
-        for (name, meaning) in Documents.files { lines += [".TP", bold(name), escape(meaning)] }
-        return lines
+        lines += program.exits.flatMap { entry("\($0.code.rawValue)", $0.meaning) }
+        lines.append(".SH ENVIRONMENT")
+        lines += program.environment.flatMap { entry($0.name, $0.meaning) }
+        lines.append(".SH FILES")
+        lines += program.files.flatMap { entry($0.name, $0.meaning) }
+        let others = Program.operand.choices.filter { $0 != program.name }
+        return lines + [".SH SEE ALSO"] + others.map { ".BR \(escape($0)) (1)" }
     }
 
+    private func entry(_ name: String, _ meaning: String) -> [String] { [".TP", bold(name), escape(meaning)] }
+
     private func section(_ command: Command) -> [String] {
-        var lines = [".SS \"\(escape(command.usage))\"", escape(capitalized(command.summary)) + "."]
+        var lines = [".SS \"\(escape(command.usage(of: program.name)))\"", escape(capitalized(command.summary)) + "."]
         for paragraph in command.details { lines += [".PP", escape(paragraph)] }
         for operand in command.operands { lines += [".TP", ".I \(escape(operand.name))", escape(operand.summary)] }
         lines += options(command.options)
@@ -55,7 +54,7 @@ struct ManPage {
     private func options(_ options: [Option]) -> [String] {
         options.flatMap { option in
             let choices = option.choices.isEmpty ? "" : " (\(option.choices.joined(separator: ", ")))"
-            return [".TP", bold(option.usage), escape(option.summary + choices)]
+            return entry(option.usage, option.summary + choices)
         }
     }
 

@@ -1,20 +1,26 @@
 // Completion for zsh: one function for each prefix of a command.
 
 struct ZshCompletion {
-    let table: CommandTable
+    let program: Program
+    private var table: CommandTable { program.table }
 
     var text: String {
-        var lines = ["#compdef syncline", "# zsh completion for syncline; written by `syncline completions zsh`"]
-        for path in Completion.paths(table) { lines += function(path) }
-        lines += ["if [[ $funcstack[1] = _syncline ]]; then _syncline \"$@\"; else compdef _syncline syncline; fi"]
+        let (name, function) = (program.name, Completion.function(program))
+        var lines = [
+            "#compdef \(name)", "# zsh completion for \(name); written by `syncline completions zsh \(name)`",
+        ]
+        for path in Completion.paths(table) { lines += self.function(path) }
+        lines += [
+            "if [[ $funcstack[1] = \(function) ]]; then \(function) \"$@\"; else compdef \(function) \(name); fi"
+        ]
         return lines.map { $0 + "\n" }.joined()
     }
 
-    private func name(_ path: [String]) -> String { (["_syncline"] + path).joined(separator: "_") }
+    private func name(_ path: [String]) -> String { ([Completion.function(program)] + path).joined(separator: "_") }
 
     private func function(_ path: [String]) -> [String] {
         let words = table.words(after: path)
-        var specifications = Completion.options(table, path).flatMap(specification)
+        var specifications = Completion.options(program, path).flatMap(specification)
         if words.isEmpty {
             specifications += (table.command(path)?.operands ?? []).map(specification)
         } else {
@@ -47,13 +53,16 @@ struct ZshCompletion {
     private func value(_ option: Option) -> String {
         guard let value = option.value else { return "" }
         if option.takesDirectory { return ":\(value):_directories" }
+        if option.takesFile { return ":\(value):_files" }
         return option.choices.isEmpty ? ":\(value): " : ":\(value):(\(option.choices.joined(separator: " ")))"
     }
 
     private func specification(_ operand: Operand) -> String {
         let action =
             operand.takesDirectory
-            ? "_directories" : operand.choices.isEmpty ? " " : "(\(operand.choices.joined(separator: " ")))"
+            ? "_directories"
+            : operand.takesFile
+                ? "_files" : operand.choices.isEmpty ? " " : "(\(operand.choices.joined(separator: " ")))"
         let place = operand.repeats ? "*" : operand.isRequired ? "" : ":"
         return Completion.quoted("\(place):\(bare(operand.name)):\(action)")
     }
