@@ -261,7 +261,7 @@ let package = Package(
                 "ChildProcesses", "CSQLite", "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround",
                 "SynclineServer", "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire", "syncline",
             ],
-            exclude: ["Golden"],
+            exclude: ["Golden", "GoldenStores"],
             swiftSettings: settings
         ),
     ]
