@@ -20,7 +20,7 @@ import Testing
         "inspect events", "inspect tables", "inspect indexes", "inspect outbox", "inspect operations",
         "inspect operations --list", "inspect checkpoints", "stats", "stats --prometheus", "verify", "repair --dry-run",
         "export", "export --format csv", "export --format sql", "export --format events --table todoitem",
-        "version", "frobnicate", "log --kindd x", "show nothing", "blame",
+        "frobnicate", "log --kindd x", "show nothing", "blame",
     ]
 
     private static var folder: URL {
