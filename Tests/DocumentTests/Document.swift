@@ -24,9 +24,11 @@ struct Document: Sendable {
         text = try String(contentsOf: Document.root.appending(path: path), encoding: .utf8)
     }
 
-    /// All documents: those at the top, those in `docs`, and the pages of the libraries.
+    /// All documents: those at the top, llms.txt, those in `docs`, and the pages of the libraries.
     static func all() throws -> [Document] {
-        let top = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }
+        let top = try FileManager.default.contentsOfDirectory(atPath: root.path).filter {
+            $0.hasSuffix(".md") || $0 == "llms.txt"
+        }
         return try (top + files(in: ["docs", "Sources", "Benchmarks"], ending: ".md")).sorted().map(Document.init)
     }
 

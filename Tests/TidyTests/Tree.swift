@@ -39,7 +39,8 @@ enum Tree {
 
     /// The documents in the root.
     static func documents() throws -> [TreeFile] {
-        try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".md") }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: root.path)
+            .filter { $0.hasSuffix(".md") || $0 == "llms.txt" }.sorted()
             .map { TreeFile(path: $0, text: try String(contentsOf: root.appending(path: $0), encoding: .utf8)) }
     }
 }
