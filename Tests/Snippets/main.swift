@@ -10,7 +10,8 @@ let snippets: [(name: String, run: () async throws -> Void)] = [
     ("full text and a mirror", SQLSnippets.files),
     ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
     ("a lost answer", TestingSnippets.lostAnswer), ("a clock", TestingSnippets.clock),
-    ("a widget", SharingSnippets.widget), ("a sync in the background", BackgroundSnippets.sync),
+    ("watching sync", SyncSnippets.watch), ("a widget", SharingSnippets.widget),
+    ("a sync in the background", BackgroundSnippets.sync),
     ("data from Realm", BringingOver.realm), ("data from Amplify", BringingOver.amplify),
     ("policies of other products", BringingOver.policies),
 ]

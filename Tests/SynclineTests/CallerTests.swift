@@ -154,6 +154,19 @@ private struct Stamped: VersionedModel {
                 try await follower.refresh()
                 try await follower.close()
             },
+            Step("health()") { database in
+                let found = try await database.health()
+                #expect(found.conflicts == 1 && found.held == 1 && found.pending == 3)
+            },
+            Step("issues()") { database in
+                let found = try await database.issues().map(\.kind)
+                #expect(found == [.conflict, .held])
+            },
+            Step("resolve(_:_:)") { database in
+                for issue in try await database.issues() where issue.kind == .held {
+                    try await database.resolve(issue, .retry)
+                }
+            },
             Step("heldRows()") { database in
                 let found = try await database.heldRows().count
                 #expect(found == 1)
@@ -411,6 +424,18 @@ private struct Stamped: VersionedModel {
             Step("SyncTable.observeConflicts()") { database in
                 for try await conflicts in try database.table(Note.self).observeConflicts() {
                     #expect(conflicts.count == 1)
+                    break
+                }
+            },
+            Step("SyncDatabase.observeIssues()") { database in
+                for try await issues in database.observeIssues() {
+                    #expect(issues.count == 2)
+                    break
+                }
+            },
+            Step("SyncDatabase.observeHealth()") { database in
+                for try await health in database.observeHealth() {
+                    #expect(health.conflicts == 1)
                     break
                 }
             },

@@ -102,12 +102,14 @@ extension SyncDatabase {
         guard await takingIn.lock() else { throw SyncError(of: .cancelled) }
         defer { takingIn.unlock() }
         var limit = SyncDatabase.filesPerCommit
-        var refused: Set<UInt64> = []
+        var refused: [UInt64: SyncError] = [:]
         var failure: SyncError?
+        var left: [TributaryName] = []
         while true {
             let done = try read { reader throws(SyncError) in try reader.takenIn }
             let listed = try Tributaries.waiting(storage)
-            let waiting = listed.filter { !done.contains($0) && !refused.contains($0.process) }.prefix(limit)
+            left = listed.filter { !done.contains($0) }
+            let waiting = left.filter { refused[$0.process] == nil }.prefix(limit)
             // The store forgets which files it has taken in only after they are gone for good.
             if !waiting.isEmpty || listed.contains(where: done.contains) {
                 // A backup that was put in place of the store may have files of these names that its log lacks.
@@ -120,19 +122,32 @@ extension SyncDatabase {
             } catch {
                 // One at a time, to find the one that is refused.
                 if waiting.count == 1 {
-                    refused.insert(first.process)
+                    refused[first.process] = error
                     failure = failure ?? error
                 }
                 limit = 1
             }
         }
-        hasRefused.withLock { $0 = failure != nil }
+        let issues = waitingIssues(left, refused)
+        note { $0.waiting = issues }
         if let failure { throw failure }
+    }
+
+    /// Describes the commits that stay, of which the first one of each process was refused.
+    private func waitingIssues(_ left: [TributaryName], _ refused: [UInt64: SyncError]) -> [SyncIssue] {
+        var reasons = refused
+        return left.compactMap { name in
+            guard let reason = reasons.updateValue(.afterWaiting, forKey: name.process) else { return nil }
+            let file = try? TributaryFile(name, in: storage)
+            let change = (try? file?.transactions())?.first?.1.changes.first
+            return SyncIssue(
+                waiting: name.text, change.map { ($0.table, $0.id, $0.columns) }, reason.message)
+        }
     }
 
     /// Makes the changes that waited for an operation which may have ended now.
     func takeInAgain() async {
-        if hasRefused.withLock({ $0 }) { await takeInAndReport() }
+        if facts.withLock({ !$0.waiting.isEmpty }) { await takeInAndReport() }
     }
 
     /// Makes the changes of some files in one commit, which also notes that they are made.
@@ -168,6 +183,10 @@ extension SyncDatabase {
             configuration.report(.warning, .store, "changes of other processes were not taken in: \(error)")
         }
     }
+}
+
+extension SyncError {
+    fileprivate static let afterWaiting = SyncError(.pendingChanges, "an earlier change of its process waits")
 }
 
 extension StoreEngine {

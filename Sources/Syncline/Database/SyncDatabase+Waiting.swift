@@ -66,5 +66,6 @@ extension SyncDatabase {
                 hint: "`waitingChanges()` lists what waits.")
         }
         try Tributaries.remove([name], of: storage)
+        note { $0.waiting.removeAll { $0.commit == commit } }
     }
 }

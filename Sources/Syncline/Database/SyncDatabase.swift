@@ -24,8 +24,7 @@ public final class SyncDatabase: Sendable {
     private let companions = Mutex<[ObjectIdentifier: any Sendable]>([:])
     /// Held while changes of other processes are made here.
     let takingIn = AsyncLock()
-    /// Whether changes of other processes stayed when they were last taken in.
-    let hasRefused = Mutex(false)
+    let facts = Mutex(SyncFacts())
     let watch = Mutex<StoreWatch?>(nil)
 
     init(_ engine: sending StoreEngine, _ storage: any LogStorage, _ configuration: SyncConfiguration) {

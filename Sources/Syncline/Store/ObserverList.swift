@@ -156,6 +156,13 @@ final class ObserverList: Sendable {
         }
     }
 
+    /// Lets all observers of live content look again, because something changed that is not in the state.
+    func tellFollowers() {
+        content.withLock { content in
+            for follower in content.followers.values { follower.signal.yield() }
+        }
+    }
+
     /// Announces a finished commit; `publish` makes it visible to readers.
     func tell(_ commit: StoreCommit, publish: () -> Void) {
         let mustPassOn = content.withLock { content in

@@ -13,7 +13,13 @@ extension SyncDatabase {
     @discardableResult
     @concurrent
     public func discard(table: String, id: String, force: Bool = false) async throws(SyncError) -> Int {
+        try await discard(table: table, id: id, force: force, shown: nil)
+    }
+
+    /// Drops what was shown as an issue, if it is still so.
+    func discard(table: String, id: String, force: Bool, shown issue: SyncIssue?) async throws(SyncError) -> Int {
         let count = try await perform { engine throws(SyncError) in
+            if let issue { try engine.reader.check(issue) }
             let (entry, pending, key) = try self.waiting(
                 table, id, in: engine, orElse: "`pending` lists the pending operations.",
                 ifSent: "Drop it after the push has ended.")

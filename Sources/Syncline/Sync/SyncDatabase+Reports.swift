@@ -9,6 +9,8 @@ extension SyncDatabase {
         if case .stopped(let error) = push.outcome {
             configuration.report(.warning, .sync, "\(what), stopped (\(error.code))")
         } else {
+            let now = configuration.environment.now()
+            note { $0.lastPush = now }
             configuration.report(.info, .sync, what)
         }
     }
@@ -18,6 +20,8 @@ extension SyncDatabase {
         if let error = pull.reason {
             configuration.report(.warning, .sync, "\(what), stopped (\(error.code))")
         } else {
+            let now = configuration.environment.now()
+            note { $0.lastPulls[table] = now }
             configuration.report(.info, .sync, what)
         }
     }

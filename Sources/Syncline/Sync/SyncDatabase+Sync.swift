@@ -176,8 +176,16 @@ extension SyncDatabase {
     /// Decides a conflict or a parked operation.
     @concurrent
     public func resolve(table: String, id: String, _ decision: ConflictDecision) async throws(SyncError) {
+        try await resolve(table: table, id: id, decision, shown: nil)
+    }
+
+    /// Decides what was shown as an issue, if it is still so.
+    func resolve(
+        table: String, id: String, _ decision: ConflictDecision, shown issue: SyncIssue?
+    ) async throws(SyncError) {
         try await perform { engine throws(SyncError) in
             try engine.projector.check(table: table)
+            if let issue { try engine.reader.check(issue) }
             let types = engine.projector.state.types[table]
             var decision = decision
             if case .row(let row, let kind) = decision {

@@ -45,16 +45,16 @@ package final class TableChanges: Sendable {
 }
 
 extension StateStore {
-    /// The keys of the rows that the recorded changes changed; nil if columns may have another meaning now.
+    /// The keys of the rows of which the recorded changes changed anything; nil if columns may have another meaning now.
     package func changedRows() throws(SyncError) -> Set<[UInt8]>? {
         let meanings = [SettingName.types, SettingName.schema].map(StateReader.settingKey)
         var keys: Set<[UInt8]>? = []
         try forEachChange { key, _ in
             key.withBytes { bytes in
-                switch bytes.first {
-                case Keyspace.rows: keys?.insert([UInt8](bytes))
-                case Keyspace.settings where meanings.contains { bytes.starts(with: $0) }: keys = nil
-                default: break
+                if bytes.first == Keyspace.settings, meanings.contains(where: { bytes.starts(with: $0) }) {
+                    keys = nil
+                } else if let row = RowKey.ofRow(describedBy: bytes) {
+                    keys?.insert(row)
                 }
             }
         }
@@ -65,4 +65,15 @@ extension StateStore {
 extension RowKey {
     /// The UTF-8 of the table's name in a row's key.
     package static func table(in key: [UInt8]) -> [UInt8] { Array(key.dropFirst().prefix { $0 != 0 }) }
+
+    /// The key of the row that an entry of the state is about: the row, a hold on it, or a server's row that can't be read;
+    /// nil for any other entry. A server's row without an id has a key that no row has.
+    package static func ofRow(describedBy key: UnsafeRawBufferPointer) -> [UInt8]? {
+        switch key.first {
+        case Keyspace.rows: [UInt8](key)
+        case Keyspace.unreadable: [UInt8](key.dropFirst())
+        case Keyspace.settings: Hold.row(setting: key).map { RowKey.bytes($0.table, $0.id, .exact) }
+        default: nil
+        }
+    }
 }

@@ -87,6 +87,14 @@ extension StateReader {
         try unreadableRows(UnreadableRow.keys(of: table) + [0]).map(\.digest)
     }
 
+    /// Whether there is a row that can't be read.
+    package var hasUnreadableRows: Bool {
+        get throws(SyncError) { try snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable }
+    }
+
+    /// Whether the server's row can't be read, by the key of the row.
+    package func isUnreadable(_ key: [UInt8]) throws(SyncError) -> Bool { try value(Keyspace.unreadable(key)) != nil }
+
     /// The rows that can't be read, by table and id.
     package func unreadableRows() throws(SyncError) -> [UnreadableRow] {
         try unreadableRows([Keyspace.unreadable])

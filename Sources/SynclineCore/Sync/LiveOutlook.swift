@@ -1,46 +1,55 @@
-// What is left to be pushed or decided, kept up to date. The outbox is searched again only if an operation that awaits a
-// decision came, went, or stands on a row that changed.
+// What is left to be pushed or decided, kept up to date. The state is searched again only if an operation that awaits a
+// decision, a hold or a row that can't be read came, went, or is of a row that changed.
 
 import SynclineGround
 
 package struct LiveOutlook: LiveContent {
     package struct Outlook: Hashable, Sendable {
-        /// The operations that await a decision, in plan order.
-        package var conflicts: [Conflict] = []
+        /// What needs a person: the operations that await a decision, in plan order, then the rest, if it is observed.
+        package var issues: [SyncIssue] = []
         /// The number of changes in the outbox, if it is observed.
         package var pending = 0
+
+        /// The operations that await a decision.
+        package var conflicts: [Conflict] { issues.compactMap(\.conflict) }
 
         package init() {}
     }
 
     private let table: String?
-    private let countsPending: Bool
+    private let isWhole: Bool
     package private(set) var result = Outlook()
-    /// How many times the outbox was searched.
+    /// How many times the state was searched.
     package private(set) var loads = 0
 
+    /// Observes the operations that await a decision.
     /// - Parameter table: The table whose operations are observed; nil for all tables.
-    package init(table: String? = nil, countsPending: Bool = false) {
-        self.table = table
-        self.countsPending = countsPending
-    }
+    package init(table: String?) { (self.table, isWhole) = (table, false) }
+
+    /// Observes everything that needs a person, and the number of changes in the outbox.
+    package init() { (table, isWhole) = (nil, true) }
 
     package var tables: [String]? { table.map { [$0] } }
 
     package mutating func load(_ reader: StateReader) throws(SyncError) {
         loads += 1
-        let all = try reader.conflicts()
-        result.conflicts = table.map { table in all.filter { $0.table.hasSameBytes(as: table) } } ?? all
-        if countsPending { result.pending = try reader.pendingCount }
+        if isWhole {
+            (result.issues, result.pending) = (try reader.issues(), try reader.pendingCount)
+        } else {
+            let all = try reader.conflicts().map { SyncIssue($0) }
+            result.issues = table.map { table in all.filter { $0.table?.hasSameBytes(as: table) ?? false } } ?? all
+        }
     }
 
     package mutating func update(_ changes: TableChanges) throws(SyncError) -> Bool {
-        if try changes.concernDecisions {
+        var mustLoad = try changes.concernDecisions
+        if isWhole, !mustLoad { mustLoad = try changes.concernOtherIssues }
+        if mustLoad {
             try load(changes.after)
             return true
         }
         let old = result.pending
-        if countsPending { result.pending = try changes.after.pendingCount }
+        if isWhole { result.pending = try changes.after.pendingCount }
         return result.pending != old
     }
 }
@@ -54,6 +63,22 @@ extension TableChanges {
             for row in try rows {
                 if try before.awaitsDecision(row.before) { return true }
                 if try after.awaitsDecision(row.after) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Whether one of the rows is held or can't be read, or was.
+    fileprivate var concernOtherIssues: Bool {
+        get throws(SyncError) {
+            for reader in [before, after] {
+                let (hasHolds, hasUnreadable) = (try reader.hasHolds, try reader.hasUnreadableRows)
+                if !hasHolds, !hasUnreadable { continue }
+                for row in try rows {
+                    if hasUnreadable, try reader.isUnreadable(row.key) { return true }
+                    // The key of a row without an id can't be held.
+                    if hasHolds, (try? RowKey(malformed: row.key)) != nil, try reader.isHeld(row.key) { return true }
+                }
             }
             return false
         }

@@ -6,6 +6,8 @@
 public typealias TimeInterval = Double
 public typealias CGFloat = Double
 
+open class Bundle {}
+
 public struct Date: Hashable, Comparable, Codable, Sendable {
     public init(timeIntervalSince1970: TimeInterval) {}
     public init(timeIntervalSinceNow: TimeInterval) {}

@@ -75,9 +75,35 @@ extension Optional: View where Wrapped: View {
     public var body: Never { fatalError() }
 }
 
+public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
+    public init(_ value: String) {}
+    public init(stringLiteral value: String) {}
+    public init(stringInterpolation: StringInterpolation) {}
+
+    public struct StringInterpolation: StringInterpolationProtocol {
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+        public mutating func appendLiteral(_ literal: String) {}
+        public mutating func appendInterpolation(_ string: String) {}
+    }
+}
+
 public struct Text: View {
-    public init<Characters: StringProtocol>(_ content: Characters) {}
+    public init(verbatim content: String) {}
+    @_disfavoredOverload public init<Characters: StringProtocol>(_ content: Characters) {}
+    public init(
+        _ key: LocalizedStringKey, tableName: String? = nil, bundle: Bundle? = nil, comment: StaticString? = nil
+    ) {}
     public var body: Never { fatalError() }
+}
+
+public struct Section<Parent, Content, Footer> {}
+
+extension Section: View where Parent: View, Content: View, Footer: View {
+    public var body: Never { fatalError() }
+}
+
+extension Section where Parent: View, Content: View, Footer == EmptyView {
+    public init(@ViewBuilder content: () -> Content, @ViewBuilder header: () -> Parent) {}
 }
 
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content> {}
@@ -124,7 +150,15 @@ public struct Button<Label: View>: View {
 }
 
 extension Button where Label == Text {
-    public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
+    @_disfavoredOverload public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
+
+    @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+    public init(_ titleKey: LocalizedStringKey, role: ButtonRole?, action: @escaping @MainActor () -> Void) {}
+}
+
+@available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
+public struct ButtonRole: Equatable, Sendable {
+    public static let destructive = ButtonRole()
 }
 
 public struct TextField<Label: View>: View {
@@ -136,6 +170,8 @@ extension TextField where Label == Text {
 }
 
 extension View {
+    nonisolated public func disabled(_ disabled: Bool) -> some View { self }
+
     @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
     nonisolated public func task(
         priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: @escaping @Sendable () async -> Void

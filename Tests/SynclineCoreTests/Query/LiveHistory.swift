@@ -220,7 +220,7 @@ private struct LiveDecisions {
 
     init(of table: String?, _ reader: StateReader) throws(SyncError) {
         self.table = table
-        live = LiveOutlook(table: table, countsPending: table == nil)
+        live = table.map { LiveOutlook(table: $0) } ?? LiveOutlook()
         try live.load(reader)
         told = live.result
     }
@@ -234,7 +234,7 @@ private struct LiveDecisions {
         if isChanged { try live.load(reader) }
         for part in changes { isChanged = try live.update(part) || isChanged }
         var expected = LiveOutlook.Outlook()
-        expected.conflicts = try reader.conflicts().filter { table == nil || $0.table == table }
+        expected.issues = try reader.issues().filter { table == nil || $0.table == table && $0.conflict != nil }
         if table == nil { expected.pending = Int(projector.totals.pending) }
         if live.result != expected { return "is \(live.result) instead of \(expected)" }
         if !isChanged, expected != told { return "is said not to have changed, and \(told) is now \(expected)" }
@@ -265,6 +265,7 @@ enum LiveHistory {
         for step in 0..<20 {
             // A commit may come from several events.
             for _ in 0...history.chance.below(3) { try history.step() }
+            if history.chance.once(in: 2) { try history.disturb() }
             let after = history.reader
             history.projector.store.endCommit()
             let keys = try changedRows(before, after)
@@ -298,11 +299,38 @@ enum LiveHistory {
         return nil
     }
 
-    /// The keys of rows that differ, and of some that do not.
+    /// The keys of rows of which something differs, and of some of which nothing does.
     private static func changedRows(_ before: StateReader, _ after: StateReader) throws -> [[UInt8]] {
         let (old, new) = (try before.snapshot.contents(), try after.snapshot.contents())
-        return Set(old.keys).union(new.keys)
-            .filter { $0.first == Keyspace.rows && (old[$0] != new[$0] || $0.last.map { $0 % 5 == 0 } ?? false) }
+        let keys = Set(old.keys).union(new.keys)
+            .filter { old[$0] != new[$0] || $0.first == Keyspace.rows && $0.last.map { $0 % 5 == 0 } ?? false }
+        return Set(keys.compactMap { key in key.withBytes { RowKey.ofRow(describedBy: $0) } })
             .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+}
+
+extension RandomHistory {
+    /// Holds a row or releases it, or gets a row that can't be read.
+    fileprivate mutating func disturb() throws {
+        let table = chance.pick(["a", "b", "caf\u{e9}"])
+        let plan = try PushPlan(reader).operations
+        if !plan.isEmpty, chance.once(in: 2) {
+            let operation = chance.pick(plan)
+            let name = Hold.setting(try RowKey(malformed: operation.rowKey))
+            try record(.configured(name: name, value: chance.once(in: 3) ? nil : .string(operation.id)))
+        } else if chance.once(in: 4), let nameless = try reader.namelessRows(of: table).first {
+            var page = PulledPage(table: table, queryID: nil, rows: [], cursor: nil)
+            page.vanished = [nameless]
+            try record(.page(page))
+        } else {
+            var page = PulledPage(table: table, queryID: nil, rows: [], cursor: nil)
+            page.unreadable = [
+                UnreadableRow(
+                    table: table, id: chance.once(in: 3) ? nil : chance.pick(["1", "x", "y"]), place: 1,
+                    reason: "nested too deep", digest: UInt64(chance.below(3)))
+            ]
+            try record(.page(page))
+        }
+        projector.store.endCommit()
     }
 }

@@ -9,7 +9,7 @@ import Testing
     /// A store with changes of the rows `a` and `b`, and how many searches its outlook took.
     private final class Outbox {
         let projector: Projector
-        var live = LiveOutlook(countsPending: true)
+        var live = LiveOutlook()
         private var before: StateReader
 
         init() throws {

@@ -167,6 +167,31 @@ private struct CountedItem: SyncModel {
         #expect(monitor.phase == nil)
     }
 
+    @Test func `a monitor does what is chosen about an issue, and says why it could not`() async throws {
+        let pair = try await SyncPair(rows: [.item("a", ["text": "one"]), .item("b", ["text": "one"])])
+        try await pair.pull()
+        let monitor = SyncMonitor(pair.database)
+        #expect(monitor.health == nil)
+        for id in ["a", "b"] { try await pair.table.update(.item(id, ["text": "mine"])) }
+        pair.server.upsert([.item("a", ["text": "theirs"])], in: "t")
+        pair.network.script([nil, .answer(status: 403)])
+        try await pair.push()
+        await wait { monitor.issues.map(\.kind) == [.conflict, .refused] }
+        #expect(monitor.health?.conflicts == 1 && monitor.health?.refused == 1 && monitor.pending == 2)
+        let (conflict, refused) = (monitor.issues[0], monitor.issues[1])
+        monitor.resolve(conflict, .decide(.takeServer))
+        #expect(monitor.resolving == [conflict.id])
+        await wait { monitor.resolving.isEmpty }
+        #expect(monitor.error == nil)
+        monitor.resolve(conflict, .decide(.takeServer))
+        await wait { monitor.resolving.isEmpty }
+        #expect(monitor.error?.code == .operationNotFound)
+        monitor.resolve(refused, .discard)
+        await wait { monitor.resolving.isEmpty }
+        #expect(monitor.error == nil)
+        await wait { monitor.issues.isEmpty && monitor.health?.refused == 0 && monitor.conflicts.isEmpty }
+    }
+
     @Test func `a monitor follows an automatic sync that starts later, until it stops`() async throws {
         let pair = try await SyncPair(rows: [.item("a", ["text": "one"])])
         let monitor = SyncMonitor(pair.database)

@@ -17,6 +17,11 @@ package enum Hold {
         return RowKey(table: String(rest[..<slash]), id: String(rest[rest.index(after: slash)...]))
     }
 
+    /// The row that an entry of the state holds, by its key; nil if the entry is not a hold.
+    static func row(setting key: UnsafeRawBufferPointer) -> RowKey? {
+        key.starts(with: Hold.key) ? row(String(decoding: key.dropFirst(), as: UTF8.self)) : nil
+    }
+
     /// The prefix of the keys of all holds.
     fileprivate static var key: [UInt8] { StateReader.settingKey(prefix) }
 }
@@ -25,6 +30,11 @@ extension StateReader {
     /// Whether a row is held, by its key.
     package func isHeld(_ key: [UInt8]) throws(SyncError) -> Bool {
         try setting(Hold.setting(RowKey(malformed: key))) != nil
+    }
+
+    /// Whether any row is held.
+    package var hasHolds: Bool {
+        get throws(SyncError) { try snapshot.firstKey(from: Hold.key)?.starts(with: Hold.key) ?? false }
     }
 
     /// The rows that are held, by table and id.
