@@ -35,8 +35,8 @@ package struct AutomaticMachine: Sendable {
     private let interval: Int64?
     private var failures = 0
     private var alarm: Int64?
-    /// Whether an event during a round requires another one.
-    private var wantsAnother = false
+    /// Whether an event during a round requires another one, and whether that one begins at once.
+    private var (wantsAnother, isAtOnce) = (false, false)
 
     package init(delay: Int64?, interval: Int64?) {
         self.delay = delay
@@ -49,10 +49,13 @@ package struct AutomaticMachine: Sendable {
         case (.ended(let error), _):
             return ended(error, now: now, backoff)
         case (.changed, .running):
-            wantsAnother = delay != nil
+            wantsAnother = wantsAnother || delay != nil
             return nil
-        case (.requested, .running), (.reconnected, .running), (.told, .running):
+        case (.told, .running):
             wantsAnother = true
+            return nil
+        case (.requested, .running), (.reconnected, .running):
+            (wantsAnother, isAtOnce) = (true, true)
             return nil
         case (.alarm, .running):
             return nil
@@ -75,7 +78,7 @@ package struct AutomaticMachine: Sendable {
     private mutating func run() -> Action {
         phase = .running
         alarm = nil
-        wantsAnother = false
+        (wantsAnother, isAtOnce) = (false, false)
         return .run
     }
 
@@ -90,6 +93,10 @@ package struct AutomaticMachine: Sendable {
     }
 
     private mutating func ended(_ error: SyncError?, now: Int64, _ backoff: (Int) -> Int64) -> Action {
+        if isAtOnce {
+            failures = 0
+            return run()
+        }
         if let error {
             failures += 1
             let until = now + backoff(failures)

@@ -27,6 +27,18 @@ import Testing
         #expect(handle(.ended(nil), at: 40) == .alarm(at: 140))
     }
 
+    @Test mutating func `a request during a round makes another at once, also after further changes`() {
+        #expect(handle(.requested, at: 0) == .run)
+        #expect(handle(.requested, at: 1) == nil)
+        #expect(handle(.changed, at: 2) == nil)
+        #expect(handle(.ended(nil), at: 20) == .run)
+        #expect(handle(.ended(nil), at: 40) == .alarm(at: 140))
+        #expect(handle(.requested, at: 50) == .run)
+        #expect(handle(.reconnected, at: 51) == nil)
+        #expect(handle(.ended(failure), at: 60) == .run)
+        #expect(handle(.ended(failure), at: 70) == .alarm(at: 1070))
+    }
+
     @Test mutating func `announced changes arrive soon, whether or not the app's own changes do`() {
         #expect(handle(.told, at: 0) == .alarm(at: 10))
         #expect(handle(.changed, at: 5) == nil)
