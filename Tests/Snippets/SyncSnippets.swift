@@ -20,7 +20,11 @@ enum SyncSnippets {
         try database.startAutomaticSync(AutomaticSyncSettings(sync: settings))
 
         try await todos.insert(TodoItem(text: "bread"))
-        _ = try await database.sync(settings)
+        do {
+            try await database.caughtUp(including: ["todoitem"])
+        } catch {
+            print(error.code, error.message)  // push-incomplete, the change of todoitem/… awaits a decision
+        }
 
         expect(try await todos.all().count == 2)
         expect(server.rows(of: "todoitem").count == 2)

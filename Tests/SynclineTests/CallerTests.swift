@@ -115,6 +115,14 @@ private struct Stamped: VersionedModel {
             Step("landing(of:)") { database in try await inMemory { _ = try await database.landing(of: "draft") } },
             Step("land(_:over:)") { database in try await inMemory { try await database.land("draft") } },
             Step("dropBranch(_:)") { database in try await inMemory { try await database.dropBranch("draft") } },
+            Step("caughtUp(including:)") { database in
+                try database.startAutomaticSync(AutomaticSyncSettings(tables: ["note"]))
+                do throws(SyncError) {
+                    try await database.caughtUp()
+                } catch {
+                    if error.code != .pushIncomplete { throw error }
+                }
+            },
             Step("checkpoint()") { database in
                 try await database.rows(of: "note").delete(id: "n8")
                 try await database.checkpoint()

@@ -74,6 +74,8 @@ public final class AutomaticSync: Sendable {
     }
 
     private let state: Mutex<State>
+    let settings: AutomaticSyncSettings
+    let callers = WaitingCallers()
     private let inputs: AsyncStream<AutomaticLoop.Input>.Continuation
     private let task = Mutex<Task<Void, Never>?>(nil)
     private let ended: @Sendable (AutomaticSync) -> Void
@@ -87,6 +89,7 @@ public final class AutomaticSync: Sendable {
         ended: @escaping @Sendable (AutomaticSync) -> Void
     ) {
         self.ended = ended
+        self.settings = settings
         let conflicts = ConflictCount()
         let (stream, inputs) = AsyncStream.makeStream(of: AutomaticLoop.Input.self)
         self.inputs = inputs
@@ -99,8 +102,8 @@ public final class AutomaticSync: Sendable {
         state = Mutex(State(status: status))
         // The loop does not retain its owner.
         let tell: @Sendable (SyncStatus) -> Void = { [weak self] status in self?.tell(status) }
-        let started = Task {
-            var loop = AutomaticLoop(database, settings, inputs, conflicts, tell)
+        let started = Task { [callers] in
+            var loop = AutomaticLoop(database, settings, inputs, conflicts, callers, tell)
             await loop.run(stream)
         }
         task.withLock { $0 = started }
@@ -141,6 +144,7 @@ public final class AutomaticSync: Sendable {
         task?.cancel()
         inputs.finish()
         await task?.value
+        callers.end()
         let watchers = state.withLock { state in
             state.status.phase = .stopped
             defer { state.watchers = [:] }
@@ -222,6 +226,7 @@ private struct AutomaticLoop {
     private let settings: AutomaticSyncSettings
     private let inputs: AsyncStream<Input>.Continuation
     private let conflicts: ConflictCount
+    private let callers: WaitingCallers
     private let tell: @Sendable (SyncStatus) -> Void
     private let environment: any SyncEnvironment
     private var machine: AutomaticMachine
@@ -233,9 +238,10 @@ private struct AutomaticLoop {
 
     init(
         _ database: SyncDatabase, _ settings: AutomaticSyncSettings, _ inputs: AsyncStream<Input>.Continuation,
-        _ conflicts: ConflictCount, _ tell: @escaping @Sendable (SyncStatus) -> Void
+        _ conflicts: ConflictCount, _ callers: WaitingCallers, _ tell: @escaping @Sendable (SyncStatus) -> Void
     ) {
         self.conflicts = conflicts
+        self.callers = callers
         self.database = database
         self.settings = settings
         self.inputs = inputs
@@ -278,6 +284,11 @@ private struct AutomaticLoop {
 
     private mutating func take(_ signal: AutomaticMachine.Signal) {
         let now = environment.milliseconds()
+        if case .ended(let reason) = signal {
+            if reason == nil { lastRound = now }
+            // Before the next round begins, and so that a caller that asks for one finds this one over.
+            callers.endRound(reason, database)
+        }
         switch machine.handle(signal, now: now, backoff: backoff) {
         case nil: break
         case .run?:
@@ -289,7 +300,6 @@ private struct AutomaticLoop {
             alarm = moment.map { later(max(0, $0 - now), .signal(.alarm)) }
         }
         if case .ended(nil) = signal {
-            lastRound = now
             if let cursor = news.toldMeanwhile, !isKnown(cursor) { inputs.yield(.signal(.told)) }
             if settings.listens, news.listen() { listening = Task { [self] in await listen() } }
         }
@@ -346,9 +356,11 @@ private struct AutomaticLoop {
     private func round() async -> SyncError? {
         do throws(SyncError) {
             return try await database.sync(settings.sync) { step in
+                callers.take(step, database)
                 switch step {
                 case .push: show(.pushing)
                 case .pull(let table): show(.pulling(table: table))
+                case .pushed, .pulls, .pulled: break
                 }
             }.stop
         } catch {

@@ -32,12 +32,6 @@ public struct SyncSettings: Sendable {
     }
 }
 
-/// The next step of a sync.
-enum SyncStep: Hashable, Sendable {
-    case push
-    case pull(table: String)
-}
-
 extension SyncDatabase {
     /// Pushes pending operations, then pulls each table incrementally; all tables the store has if none are named.
     @concurrent
@@ -55,14 +49,15 @@ extension SyncDatabase {
         try await sync(settings, progress: progress) { _ in }
     }
 
-    /// Runs a sync; `begins` is called before each step.
+    /// Runs a sync; `note` is called with each step.
     func sync(
         _ settings: SyncSettings, progress: @escaping @Sendable (SyncProgress) -> Void = { _ in },
-        begins: (SyncStep) -> Void
+        note: (SyncStep) -> Void
     ) async throws(SyncError) -> SyncReport {
         for pull in settings.pulls ?? [] { try checkSynced(pull.table) }
-        begins(.push)
+        note(.push)
         var report = SyncReport(push: try await push(settings.push, progress: progress))
+        note(.pushed(report.stop))
         if case .stopped(let reason) = report.push.outcome {
             if reason.code == .serverError { try await askWhetherServerWorks() }
             return report
@@ -71,10 +66,13 @@ extension SyncDatabase {
         // settings.
         var pushing = settings.push
         pushing.tables = nil
-        for pull in try settings.pulls(of: self) {
-            begins(.pull(table: pull.table))
+        let pulls = try settings.pulls(of: self)
+        note(.pulls(pulls.map(\.table)))
+        for pull in pulls {
+            note(.pull(table: pull.table))
             let pulled = try await self.pull(pull.table, pull.settings, pushing: pushing, progress: progress)
             report.pulls.append((pull.table, pulled))
+            note(.pulled(table: pull.table, isComplete: pulled.reason == nil))
             if let reason = pulled.reason, reason.stopsEveryPull { break }
         }
         return report
