@@ -36,6 +36,7 @@ extension StateReader {
     private func values(
         _ selection: FilterExpression.Selection, _ type: ColumnType
     ) throws(SyncError) -> [Value] {
+        try declaration.check(selection.table)
         var query = RowQuery(table: selection.table, filter: selection.filter)
         query.select = [selection.column]
         var known: Set<Value> = []
