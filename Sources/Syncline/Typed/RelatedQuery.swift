@@ -9,7 +9,7 @@ private struct RelatedBranch: Sendable {
     let relation: @Sendable (_ source: Int?) throws(SyncError) -> RowRelation
 }
 
-/// A query for models, each with the models related to it: see ``ModelSource/with(_:from:)``.
+/// A query for models, each with the models related to it: see `with` of ``ModelSource``.
 public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
     /// A model, and what is related to it.
     public typealias Element = (model: Model, related: Related)
