@@ -11,16 +11,5 @@ extension FilterExpression {
     }
 
     /// Whether there is a `div` in it.
-    var divides: Bool {
-        switch self {
-        case .column, .literal, .related: false
-        case .arithmetic(.div, _, _): true
-        case .arithmetic(_, let left, let right), .compare(_, let left, let right), .and(let left, let right),
-            .or(let left, let right):
-            left.divides || right.divides
-        case .negate(let inner), .not(let inner), .local(let inner, _, _): inner.divides
-        case .oneOf(let value, let choices): value.divides || choices.contains(where: \.divides)
-        case .call(_, let arguments): arguments.contains(where: \.divides)
-        }
-    }
+    var divides: Bool { contains { if case .arithmetic(.div, _, _) = $0 { true } else { false } } }
 }

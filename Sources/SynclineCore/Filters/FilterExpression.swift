@@ -120,6 +120,21 @@ extension FilterExpression {
         return all
     }
 
+    /// Whether it or a part of it is wanted. Queries ask this each time, so it makes nothing.
+    func contains(_ isWanted: (FilterExpression) -> Bool) -> Bool {
+        if isWanted(self) { return true }
+        switch self {
+        case .column, .literal, .related: return false
+        case .compare(_, let left, let right), .arithmetic(_, let left, let right), .and(let left, let right),
+            .or(let left, let right):
+            return left.contains(isWanted) || right.contains(isWanted)
+        case .negate(let inner), .not(let inner), .local(let inner, _, _): return inner.contains(isWanted)
+        case .oneOf(let value, let choices):
+            return value.contains(isWanted) || choices.contains { $0.contains(isWanted) }
+        case .call(_, let arguments): return arguments.contains { $0.contains(isWanted) }
+        }
+    }
+
     /// Calls `body` with each column it uses, as often as it does.
     func forEachColumn(_ body: (String) -> Void) {
         switch self {

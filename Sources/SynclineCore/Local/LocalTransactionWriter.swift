@@ -133,8 +133,8 @@ package struct LocalTransactionWriter {
 extension LocalTransactionWriter {
     /// Makes the changes of a transaction that another process made on the state that it saw. If one of them meets
     /// something that the process had not seen, all of them are in conflict, except those of tables that never leave the
-    /// device: there the change that is taken in later replaces the columns that it sets. If an operation on one of their rows must end
-    /// first, none is made and an error thrown, or, without `waits`, they are made without a conflict.
+    /// device: there the change that is taken in later replaces the columns that it sets. If an operation on one of their
+    /// rows must end first, none is made and an error thrown, or, without `waits`, they are made without a conflict.
     package mutating func takeIn(_ transaction: LocalTransaction, waits: Bool = true) throws(SyncError) {
         for table in Set(transaction.changes.map(\.table)) { try projector.check(table: table) }
         isContested = try isMet(transaction)

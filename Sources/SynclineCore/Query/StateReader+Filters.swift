@@ -10,7 +10,7 @@ extension StateReader {
         if filter.divides, try setting(SettingName.serverProtocol) != .string(ServerProtocol.datasync3.rawValue) {
             filter = filter.dividingAsDoubles
         }
-        if filter.relatedTables.isEmpty { return filter }
+        guard filter.asksOthers else { return filter }
         return try expanded(filter, try types(of: table))
     }
 
@@ -62,8 +62,12 @@ extension StateReader {
 }
 
 extension FilterExpression {
+    /// Whether it has a condition on related rows.
+    var asksOthers: Bool { contains { if case .related = $0 { true } else { false } } }
+
     /// The tables on whose rows it has conditions, each once, besides the table that it is asked of.
     var relatedTables: [String] {
+        guard asksOthers else { return [] }
         var names: Set<ExactString> = []
         addRelated(to: &names)
         return names.sorted().map(\.text)
