@@ -187,4 +187,18 @@ import Testing
             #expect(changes.isEmpty, "seed \(seed)")
         }
     }
+
+    @Test func `a declaration that is taken back leaves no type and no local table`() throws {
+        let projector = try Projector()
+        let (contents, mark) = (try projector.store.snapshot.contents(), projector.state.mark)
+        projector.store.beginChanges()
+        let declaration = TypeDeclaration(table: "t", columns: [TypedColumn("n", .date)], isLocal: true)
+        try projector.apply(Event(time: 0, .typed(declaration)), number: 1)
+        #expect(projector.state.types.isLocal("t"))
+        try projector.store.takeBack(to: 0)
+        projector.state.takeBack(to: mark)
+        projector.store.endChanges()
+        #expect(projector.state.types == TypeCatalog())
+        #expect(try projector.store.snapshot.contents() == contents)
+    }
 }
