@@ -43,8 +43,48 @@ import Testing
         for list in ["'1', '01', 'R1', 'r1', 'x', null, '1'", "select id from item where id in ('1', '01', 'r1')"] {
             #expect(try await ids("\(all) id in (\(list)) order by id", [], database) == ["01", "1", "r1"])
         }
-        // Without a type on either side, a string never equals a number.
-        #expect(try await ids("\(all) id = 1", [], database).isEmpty)
+        // A number becomes text if the other side has no type.
+        #expect(try await ids("\(all) id = 1", [], database) == ["1"])
+        #expect(try await ids("\(all) id = 1.0", [], database) == ["1.0"])
+        #expect(try await ids("\(all) id < 2 order by id", [], database) == ["01", "1", "1.0"])
+    }
+
+    @Test func `a typed column is compared as one of SQLite's own`() async throws {
+        for isIndexed in [false, true] {
+            let database = try await SyncDatabase.open(MemoryStorage())
+            let types: [String: ColumnType] = [
+                "s": .string, "n": .integer, "x": .number, "b": .boolean, "d": .date, "u": .uuid, "m": .decimal,
+            ]
+            try await database.declareColumns(table: "item", types)
+            if isIndexed {
+                for column in types.keys { try await database.declareIndex(table: "item", column: column) }
+            }
+            let uuid = "12345678-1234-4123-8123-412341234123"
+            try await database.rows(of: "item").insert([
+                "id": "a", "s": "05", "n": 5, "x": 0.5, "b": true, "d": "2026-05-01T00:00:00Z", "u": .string(uuid),
+                "m": 0.1,
+            ])
+            // Only a server sends what does not fit.
+            let unfit = Row([.init("version", "1"), .init("s", "!"), .init("n", "7"), .init("x", "1e1")])
+            try await database.pull(
+                PulledPage(table: "item", queryID: "all", rows: [PulledRow(id: "b", row: unfit)], cursor: nil))
+            func count(_ condition: String, _ values: SQLArguments = []) async throws -> Int? {
+                try await database.sql("select count(*) from item where \(condition)", values, as: Int.self).first
+            }
+            for condition in [
+                "s = '05'", "s < 6 and s > 0", "s = cast('5' as integer)", "n = '5'", "n = 5.0", "n in ('5', 'x')",
+                "n < '6'", "n = ' 7 '", "n = 7", "x = '0.50'", "x = 10", "b = '1'", "d = '2026-05-01T00:00:00.000Z'",
+                "d < 3 and d > 1", "u = '\(uuid.lowercased())'", "u < 2", "m = 0.1", "s < 0", "id = 'a'",
+            ] {
+                #expect(try await count(condition) == 1, "\(condition), indexed: \(isIndexed)")
+            }
+            for condition in ["s = 5", "n = 'x'", "d > 3", "d = 2026", "u = 12345678", "m = '0.10'"] {
+                #expect(try await count(condition) == 0, "\(condition), indexed: \(isIndexed)")
+            }
+            #expect(try await count("n = ?", ["5"]) == 1)
+            #expect(try await count("s = ?", [5]) == 0)
+            #expect(try await count("n between ? and ?", ["4", "6"]) == 1)
+        }
     }
 
     @Test func `a table is joined with numbers`() async throws {

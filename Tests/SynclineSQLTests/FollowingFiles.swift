@@ -5,6 +5,7 @@ import SynclineCore
 import Testing
 
 @testable import Syncline
+@testable import SynclineSQL
 
 /// A directory that is removed with the object.
 final class TemporaryDirectory {
@@ -53,8 +54,12 @@ enum FollowingFiles {
             let order = columns.keys.sorted()
             let list = order.map { "\"\(columns[$0] ?? "")\"" }.joined(separator: ", ")
             let found = try file.run("select \(list) from \"\(table)\" order by id collate binary")
+            let types = try state.reader.types(of: table)
             let wanted = expected.sorted { $0.id < $1.id }.map { row in
-                order.map { $0 == "id" ? .string(row.id) : plain(row.columns[$0] ?? .null) }
+                order.map { column in
+                    let value = column == "id" ? .string(row.id) : row.columns[column] ?? .null
+                    return plain(value.inSQL(as: types[column]))
+                }
             }
             let isSame = found == wanted
             #expect(isSame, "\(comment), @\(event), \(table):\n\(found)\n\(wanted)")

@@ -20,8 +20,8 @@ final class PlainSQLite {
     private var failure: Failure { Failure(description: String(cString: sqlite3_errmsg(handle))) }
 
     /// Makes a table with rows. A column without a value in a row is null.
-    func add(_ name: String, columns: [String], rows: [[Value]]) throws {
-        let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+    func add(_ name: String, columns: [String], types: [String: String] = [:], rows: [[Value]]) throws {
+        let names = columns.map { "\"\($0)\" \(types[$0] ?? "")" }.joined(separator: ", ")
         try run("create table \"\(name)\" (\(names))")
         for row in rows {
             try run("insert into \"\(name)\" values (\(row.map(PlainSQLite.literal).joined(separator: ", ")))")

@@ -3,11 +3,11 @@
 
 import Foundation
 import SynclineCore
-import SynclineSQL
 import SynclineTesting
 import Testing
 
 @testable import Syncline
+@testable import SynclineSQL
 
 @Suite struct RandomSQLTests {
     private static var seeds: Range<UInt64> {
@@ -85,6 +85,10 @@ import Testing
         return .integer(whole)
     }
 
+    private static let declared: [ColumnType: String] = [
+        .string: "text", .date: "text", .integer: "integer", .number: "real", .boolean: "numeric",
+    ]
+
     private func copy(
         _ state: HistoricState, to plain: PlainSQLite, suffix: String
     ) async throws -> [(name: String, columns: [String])] {
@@ -93,10 +97,17 @@ import Testing
             let rows = try await state.query(RowQuery(table: name)).rows
             if rows.isEmpty { continue }
             let columns = ["id"] + Set(rows.flatMap(\.columns.columns)).sorted()
+            let types = try state.reader.types(of: name)
+            var declared = ["id": "text"]
+            for column in columns.dropFirst() { declared[column] = RandomSQLTests.declared[types[column]] }
             try plain.add(
-                name + suffix, columns: columns,
+                name + suffix, columns: columns, types: declared,
                 rows: rows.map { row in
-                    columns.map { $0 == "id" ? .string(row.id) : row.columns[$0] ?? .null }
+                    columns.map { column in
+                        let value = column == "id" ? .string(row.id) : row.columns[column] ?? .null
+                        // SQLite itself converts a value that does not fit.
+                        return Meaning(value, as: types[column]).fits ? value.inSQL(as: types[column]) : value
+                    }
                 })
             // Only some statements name n; a table without it would refuse them.
             if columns.contains("n") { tables.append((name + suffix, columns)) }

@@ -6,7 +6,7 @@ import SynclineGround
 
 struct MirrorContent: FileContent {
     func form(_ source: SQLSource) throws(SyncError) -> String {
-        "mirror 2, ids \(try source.reader.idComparison)\(try source.reader.types.text)"
+        "mirror 3, ids \(try source.reader.idComparison)\(try source.reader.types.text)"
     }
     func includes(_ table: String) -> Bool { true }
     func writer(_ file: FileConnection, _ reader: StateReader) throws(SyncError) -> any FileWriter {
@@ -162,7 +162,7 @@ private final class MirrorWriter: FileWriter {
         let columns = Array(first.filter { !$0.hasSameBytes(as: "id") }.prefix(SQLName.columnLimit - 1))
         let names = SQLName.unambiguous(columns, besides: ["id"])
         let rest = zip(columns, names).map { column, name in
-            ", " + SQLName.quoted(name) + types[stored][column].collation
+            ", " + SQLName.quoted(name) + types[stored][column].declared
         }.joined()
         try file.run("CREATE TABLE \(SQLName.quoted(name)) (id TEXT PRIMARY KEY NOT NULL\(collation)\(rest))")
         var table = Table(name: name)
@@ -185,7 +185,7 @@ private final class MirrorWriter: FileWriter {
         }
         let name = SQLName.unambiguous([column], besides: names)[0]
         try file.run(
-            "ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))\(types[stored][column].collation)"
+            "ALTER TABLE \(SQLName.quoted(table.name)) ADD COLUMN \(SQLName.quoted(name))\(types[stored][column].declared)"
         )
         try keep(stored, column, table.name, name)
         table.columns[ExactString(column)] = name

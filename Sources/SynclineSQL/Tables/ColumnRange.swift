@@ -83,7 +83,7 @@ struct ColumnRange {
 
     /// UUIDs, whose case SQL ignores.
     private var uuids: [Part] {
-        guard isOneValue else { return [Part(kind: .uuid)] }
+        guard isOneValue, lower?.order == .string else { return [Part(kind: .uuid)] }
         guard let text = lower?.text, case .uuid(let digits) = Meaning(.string(text), as: .uuid) else { return [] }
         return [Part(kind: .uuid, from: .uuid(digits), through: .uuid(digits))]
     }

@@ -89,9 +89,9 @@ private final class EventRows: ScanRows {
     /// The event of a value, or all events from the first to the last one of a list, which can be longer than memory.
     /// Nil if there are none.
     private static func events(_ value: OpaquePointer, isList: Bool) throws(SyncError) -> ClosedRange<UInt64>? {
-        guard isList else { return event(Operand(value)).map { $0...$0 } }
+        guard isList else { return event(Operand(value, .none)).map { $0...$0 } }
         var found: ClosedRange<UInt64>?
-        try Operand.forEach(in: value) { operand in
+        try Operand.forEach(in: value, .none) { operand in
             if let event = event(operand) {
                 found = min(found?.lowerBound ?? event, event)...max(found?.upperBound ?? event, event)
             }

@@ -1,6 +1,8 @@
 // The number that SQL reads in a string. It compares a string with an expression of a numeric type, such as
 // `cast(? as integer)`, as a number if the string looks like one. The type of the other side is not known to a table.
 
+import SynclineCore
+
 /// What a string is as a number.
 enum NumericForm: Hashable {
     /// It does not look like a number.
@@ -22,6 +24,18 @@ enum NumericForm: Hashable {
         guard let isInteger = NumericForm.grammar(text) else { return }
         let integer = isInteger ? Int64(String(decoding: text, as: UTF8.self)) : nil
         self = integer.map(NumericForm.integer) ?? .other
+    }
+
+    /// The number; nil if a string does not look like one.
+    static func number(in text: String) -> Value? {
+        var text = text
+        switch text.withUTF8({ NumericForm(UnsafeRawBufferPointer($0)) }) {
+        case .none: return nil
+        case .integer(let number): return .integer(number)
+        case .other:
+            let digits = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+            return Double(String(decoding: digits, as: UTF8.self)).map(Value.double)
+        }
     }
 
     /// Whether a string is an integer; nil if it is not a number: a sign, digits, a point, more digits, and an exponent.

@@ -37,7 +37,18 @@ enum Operand: Hashable {
         }
     }
 
-    init(_ value: OpaquePointer) {
+    init(_ value: OpaquePointer, _ affinity: Affinity) {
+        // SQLite still needs the value as it is, so a copy becomes a number.
+        if affinity == .numeric, sqlite3_value_type(value) == SQLITE_TEXT, let copy = sqlite3_value_dup(value) {
+            defer { sqlite3_value_free(copy) }
+            sqlite3_value_numeric_type(copy)
+            self.init(copy)
+        } else {
+            self.init(value)
+        }
+    }
+
+    private init(_ value: OpaquePointer) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .number(.integer(sqlite3_value_int64(value)))
         case SQLITE_FLOAT: self = .number(.double(sqlite3_value_double(value)))
@@ -54,14 +65,16 @@ enum Operand: Hashable {
 
 extension Operand {
     /// Calls `body` with each value of a list, which SQLite gives to a scan as one value, until it returns false.
-    static func forEach(in list: OpaquePointer, _ body: (Operand) -> Bool) throws(SyncError) {
+    static func forEach(
+        in list: OpaquePointer, _ affinity: Affinity, _ body: (Operand) -> Bool
+    ) throws(SyncError) {
         var isFirst = true
         try forEach(
             from: { () throws(SyncError) in
                 var element: OpaquePointer?
                 let code = isFirst ? sqlite3_vtab_in_first(list, &element) : sqlite3_vtab_in_next(list, &element)
                 isFirst = false
-                if code == SQLITE_OK { return element.map(Operand.init) }
+                if code == SQLITE_OK { return element.map { Operand($0, affinity) } }
                 if code == SQLITE_DONE { return nil }
                 throw SyncError(.internalError, "SQLite can't read a list: error \(code)")
             }, body)
@@ -80,9 +93,9 @@ extension Operand {
     }
 
     /// The values of a list; nil if there are more than a limit.
-    static func list(_ list: OpaquePointer, limit: Int) throws(SyncError) -> [Operand]? {
+    static func list(_ list: OpaquePointer, _ affinity: Affinity, limit: Int) throws(SyncError) -> [Operand]? {
         var operands: [Operand] = []
-        try forEach(in: list) { operand in
+        try forEach(in: list, affinity) { operand in
             operands.append(operand)
             return operands.count <= limit
         }

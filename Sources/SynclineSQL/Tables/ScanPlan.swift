@@ -28,6 +28,15 @@ struct ScanPlan: Hashable {
     var cost: Double
     var rows: Double
 
+    /// The column with which a value is compared.
+    func column(ofValue place: Int) -> Int {
+        switch access {
+        case .all, .id, .idRange: 0
+        case .index(let part): part.columns[min(place, part.choice.equal)]
+        case .made(let column): column
+        }
+    }
+
     /// Whether it finds the row with an id.
     var findsOneID: Bool { access == .id && list == nil }
 }
@@ -40,10 +49,13 @@ struct IndexPart: Hashable {
     var choice = IndexChoice()
 
     /// The ranges of its first columns that some values say.
-    func ranges(_ values: [Operand]) -> [ColumnRange] {
+    /// - Parameter isText: Whether a column is one of text.
+    func ranges(_ values: [Operand], isText: (Int) -> Bool) -> [ColumnRange] {
         let equal = values.prefix(choice.equal).map { ColumnRange(equalTo: $0) }
         if choice.ends == .none { return equal }
-        let (lower, upper) = choice.ends.of(Array(values.dropFirst(choice.equal)))
+        var (lower, upper) = choice.ends.of(Array(values.dropFirst(choice.equal)))
+        // It may be compared as text, so that strings which are no numbers are below it.
+        if case .number = upper, isText(columns[choice.equal]) { upper = nil }
         return equal + [ColumnRange(lower: lower, upper: upper)]
     }
 }

@@ -52,7 +52,7 @@ extension ColumnType {
     @inline(__always)
     fileprivate func shows(_ value: EntryValue) -> Bool {
         switch (self, value) {
-        case (.any, _), (.string, _), (_, .null), (.integer, .integer), (.boolean, .bool), (.date, .date): true
+        case (.any, _), (.string, .text), (_, .null), (.integer, .integer), (.boolean, .bool), (.date, .date): true
         default: false
         }
     }

@@ -25,7 +25,7 @@ final class StoreScan: TableScan {
             try found.begin(id: values[0])
             return found
         }
-        guard let lists = try operands(values, plan.list) else { return try all(byID: plan.isOrdered) }
+        guard let lists = try operands(values, plan) else { return try all(byID: plan.isOrdered) }
         switch plan.access {
         case .all: return try all(byID: plan.isOrdered)
         case .id: return try rows(ids: lists, byID: plan.isOrdered)
@@ -39,10 +39,13 @@ final class StoreScan: TableScan {
     private static let listLimit = 10_000
 
     /// The values, once for each value of the list among them; nil if that is too long.
-    private func operands(_ values: [OpaquePointer], _ list: Int?) throws(SyncError) -> [[Operand]]? {
-        guard let list else { return [values.map { Operand($0) }] }
-        guard let choices = try Operand.list(values[list], limit: StoreScan.listLimit) else { return nil }
-        var operands = values.enumerated().map { $0 == list ? .null : Operand($1) }
+    private func operands(_ values: [OpaquePointer], _ plan: ScanPlan) throws(SyncError) -> [[Operand]]? {
+        let affinities = values.indices.map { table.affinity(plan.column(ofValue: $0)) }
+        guard let list = plan.list else { return [zip(values, affinities).map { Operand($0, $1) }] }
+        guard let choices = try Operand.list(values[list], affinities[list], limit: StoreScan.listLimit) else {
+            return nil
+        }
+        var operands = zip(values, affinities).enumerated().map { $0 == list ? .null : Operand($1.0, $1.1) }
         return choices.map { choice in
             operands[list] = choice
             return operands

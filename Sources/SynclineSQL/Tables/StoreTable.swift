@@ -33,8 +33,8 @@ struct TableFacts {
         leftOut = Array(all.dropFirst(stored.count))
         columns = ["id"] + SQLName.unambiguous(stored, besides: ["id"])
         // Without row numbers, SQLite tells rows apart by the id.
-        let rest = zip(columns.dropFirst(), types).map { ", " + SQLName.quoted($0) + $1.collation }.joined()
-        declaration = "CREATE TABLE x(\"id\" PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
+        let rest = zip(columns.dropFirst(), types).map { ", " + SQLName.quoted($0) + $1.declared }.joined()
+        declaration = "CREATE TABLE x(\"id\" TEXT PRIMARY KEY NOT NULL\(rest)) WITHOUT ROWID"
         let sortsIDs = try reader.idComparison == .exact
         var scan = ScanFacts(
             count: outline.count, sortsIDs: sortsIDs, hasOneIDForm: try reader.idForms(of: table).count < 2)
@@ -99,6 +99,9 @@ final class StoreTable: VirtualTable {
 
     override func ignoresCase(_ column: Int) -> Bool { column > 0 && types[column - 1].isUUID }
 
+    /// What SQLite makes of values that are compared with a column, of which 0 is the id.
+    func affinity(_ column: Int) -> Affinity { column == 0 ? .text : types[column - 1].affinity }
+
     override func plan(_ request: PlanRequest) throws(SyncError) -> ScanPlan {
         var plan = known.plan(request)
         while !request.order.isEmpty, !plan.isOrdered, let place = known.indexToRead(for: request) {
@@ -136,7 +139,7 @@ final class StoreTable: VirtualTable {
     /// The keys of all rows that a part of an index can have for some lists of values. Nil if reading the whole table is
     /// faster.
     func keys(_ part: IndexPart, _ values: [[Operand]]) throws(SyncError) -> RowKeys? {
-        let hasStrings = values.contains { part.ranges($0).first?.includesNumericStrings ?? false }
+        let hasStrings = values.contains { ranges(of: part, $0).first?.includesNumericStrings ?? false }
         if hasStrings, try hasManyNumericStrings(part.index) { return nil }
         return try reader.rowKeys(name, facts.indexes[part.index], ranges(part, values))
     }
@@ -145,9 +148,14 @@ final class StoreTable: VirtualTable {
         let index = facts.indexes[part.index]
         let contents = known.indexes[part.index].content
         let ranges = values.map { values in
-            index.ranges(name, zip(part.ranges(values), contents).map { $0.intervals($1) })
+            index.ranges(name, zip(self.ranges(of: part, values), contents).map { $0.intervals($1) })
         }
         return ranges.count == 1 ? ranges[0] : IndexRange.joined(ranges.flatMap { $0 })
+    }
+
+    /// The ranges of the first columns of a part that some values say.
+    private func ranges(of part: IndexPart, _ values: [Operand]) -> [ColumnRange] {
+        part.ranges(values, isText: { affinity($0) == .text })
     }
 
     /// Whether the first column of an index has many strings that look like numbers. Each search for a number would read
@@ -169,9 +177,4 @@ final class StoreTable: VirtualTable {
     }
 
     private static let numericStringLimit = 64
-}
-
-extension ColumnType {
-    /// How SQL compares strings of such a column, if not by their bytes.
-    var collation: String { isUUID ? " COLLATE NOCASE" : "" }
 }

@@ -47,8 +47,9 @@ extension ValueSink {
     /// Writes the value of a column at the beginning of some bytes in the encoding of rows.
     @inline(__always)
     func write(encoded bytes: UnsafeRawBufferPointer, as type: ColumnType) {
-        if type == .any || type == .string { return write(encoded: bytes) }
         var reader = ByteReader(bytes)
+        if type == .string, (try? reader.withText({ text($0) })) != nil { return }
+        if type == .any { return write(encoded: bytes) }
         write(((try? reader.value()) ?? .null).inSQL(as: type))
     }
 
@@ -67,7 +68,8 @@ extension ValueSink {
 }
 
 extension Value {
-    /// What SQL sees of it in a column of a type: what it means. A UUID keeps its case, which SQL ignores in such a column.
+    /// What SQL sees of it in a column of a type: what it means, or if it does not fit, what SQLite would keep in such a
+    /// column. A UUID keeps its case, which SQL ignores there.
     func inSQL(as type: ColumnType) -> Value {
         switch Meaning(self, as: type) {
         case .integer(let number): .integer(number)
@@ -75,7 +77,8 @@ extension Value {
         case .decimal(let number): number.inSQL
         case .date(let instant): .date(Timestamp(instant))
         case .bytes(let bytes): .bytes(bytes)
-        case .null, .bool, .string, .uuid, .plain, .unfit: self
+        case .null, .bool, .string, .uuid, .plain: self
+        case .unfit: kept(in: type)
         }
     }
 }
