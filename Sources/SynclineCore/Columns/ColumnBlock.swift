@@ -283,18 +283,13 @@ final class ColumnBlock: @unchecked Sendable {
     @inline(__always)
     private func guess(_ id: UInt64) -> Int { Int(Double(id - first) / Double(last - first) * Double(rows - 1)) }
 
-    /// Fetches what a search for a key will read, and the row's values.
+    /// Fetches what a search for a key will read.
     func prefetch(_ key: Bytes) {
         guard isSpread, key.count >= prefix.count + 8, let memory = bytes.baseAddress else { return }
         let wanted = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: prefix.count, as: UInt64.self))
         guard wanted >= first, wanted <= last, last > first else { return }
         let row = guess(wanted)
         (memory + idStart + row * idLength).prefetch(lines: 2)
-    }
-
-    /// Fetches where the columns are.
-    func prefetchColumns() {
-        UnsafeRawPointer(columns.baseAddress)?.prefetch(lines: 1 + valueCount * MemoryLayout<Column>.stride / 64)
     }
 
     /// Rows that an id must be among, found by one guess if ids are spread evenly.

@@ -42,6 +42,14 @@ enum TextSection {
         isLong ? bytes.small(at: start + 2 * row) : Int(bytes[start + row])
     }
 
+    /// Fetches what leads to the bytes of a row.
+    @inline(__always)
+    static func prefetch(_ bytes: Bytes, _ start: Int, _ row: Int, _ rows: Int, isLong: Bool) {
+        guard let memory = bytes.baseAddress else { return }
+        (memory + start + (isLong ? 2 * row : row)).prefetch()
+        (memory + offsets(start, rows, isLong) + row / group * 2).prefetch()
+    }
+
     @inline(__always)
     private static func offsets(_ start: Int, _ rows: Int, _ isLong: Bool) -> Int { start + (isLong ? 2 * rows : rows) }
 

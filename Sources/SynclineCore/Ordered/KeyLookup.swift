@@ -14,6 +14,8 @@ struct KeyLookup {
     fileprivate var block: RunBlock?
     /// The columns of that block, if it has some.
     fileprivate var columns: Unmanaged<ColumnBlock>?
+    /// The row of the key among them, if they have it.
+    fileprivate var row: Int?
 
     init(_ key: Bytes) {
         self.key = key
@@ -53,9 +55,7 @@ extension StateSnapshot {
     private func value(_ lookup: inout KeyLookup) throws(SyncError) -> StateValue? {
         if let recent = layers.recentValue(lookup.key, hash: lookup.hash, at: commit) { return recent }
         guard lookup.run < layers.runs.count else { return nil }
-        if let columns = lookup.columns, let row = columns._withUnsafeGuaranteedRef({ $0.row(of: lookup.key) }),
-            let block = lookup.block.take()
-        {
+        if let columns = lookup.columns, let row = lookup.row, let block = lookup.block.take() {
             return StateValue(row, of: columns, block)
         }
         let run = layers.runs[lookup.run]
@@ -80,7 +80,23 @@ extension Run {
         }
         for index in lookups.indices where lookups[index].run == number {
             let key = lookups[index].key
-            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetch(key) }
+            lookups[index].columns?._withUnsafeGuaranteedRef { block in
+                block.prefetchColumns()
+                block.prefetch(key)
+            }
+        }
+        for index in lookups.indices where lookups[index].run == number {
+            let key = lookups[index].key
+            lookups[index].row = lookups[index].columns?._withUnsafeGuaranteedRef { block in
+                let row = block.row(of: key)
+                if let row, lookups.count > 1 { block.prefetchValues(of: row) }
+                return row
+            }
+        }
+        if lookups.count == 1 { return }
+        for index in lookups.indices where lookups[index].run == number {
+            guard let row = lookups[index].row else { continue }
+            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetchTexts(of: row) }
         }
     }
 }
