@@ -110,13 +110,5 @@ final class TestLog {
     }
 
     /// Every file with its bytes.
-    var bytes: [String: Data] {
-        get throws {
-            var files: [String: Data] = [:]
-            for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
-                files[name] = try? Data(contentsOf: url(name))
-            }
-            return files
-        }
-    }
+    var bytes: [String: Data] { get throws { try folderBytes(path) } }
 }

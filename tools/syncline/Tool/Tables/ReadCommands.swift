@@ -98,17 +98,12 @@ enum ReadCommands {
         let reader = try await context.view(arguments, at: arguments.value("at")).reader
         var list = try ListWriter(context.output, ["TABLE", "QUERY ID", "POSITION", "QUERY"])
         for cursor in try reader.cursors() {
-            let updated = Timestamp(.init(milliseconds: cursor.state.updated)).description
             try list.row(
                 [
                     Cell(escaped(cursor.table)), Cell(escaped(cursor.queryID)), Cell(escaped(cursor.state.position)),
                     Cell(escaped(cursor.state.query)),
                 ],
-                json: [
-                    "table": .string(cursor.table), "queryId": .string(cursor.queryID),
-                    "position": .string(cursor.state.position), "query": .string(cursor.state.query),
-                    "updated": .string(updated),
-                ])
+                json: JSONValue(cursor: cursor))
         }
         try list.finish()
         return .done
