@@ -150,14 +150,8 @@ enum DiffCommand {
         try context.output.beginList()
         for difference in differences {
             try context.output.element(difference.json(redacts: redacts))
-            let role: TextRole =
-                difference.before == nil ? .good : difference.after == nil ? .bad : .warning
-            try context.output.line(
-                style.paint(difference.change, role) + " " + escaped("\(difference.table)/\(difference.id)"))
             guard context.output.form.isText else { continue }
-            for (name, old, new) in difference.shownFields(redacts: redacts) {
-                try context.output.line("  \(name): \(style.paint(old, .bad)) → \(style.paint(new, .good))")
-            }
+            for line in difference.lines(style, redacts: redacts) { try context.output.line(line) }
         }
         try context.output.endList()
     }

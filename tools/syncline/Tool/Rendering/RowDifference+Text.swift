@@ -11,6 +11,15 @@ extension RowDifference {
         return fields.map { (escaped($0.name), shown($0.before), shown($0.after)) }
     }
 
+    /// The row, and its fields on lines of their own.
+    func lines(_ style: TextStyle, redacts: Bool = false) -> [String] {
+        let role: TextRole = before == nil ? .good : after == nil ? .bad : .warning
+        return [style.paint(change, role) + " " + escaped("\(table)/\(id)")]
+            + shownFields(redacts: redacts).map { name, old, new in
+                "  \(name): \(style.paint(old, .bad)) → \(style.paint(new, .good))"
+            }
+    }
+
     func json(redacts: Bool = false) -> JSONValue {
         func shown(_ value: Value?) -> JSONValue { value.map { JSONValue($0, redacts: redacts) } ?? .null }
         return [

@@ -33,12 +33,7 @@ extension Context {
         let path = try path(changing: arguments)
         var configuration = configuration
         configuration.creation = creating
-        configuration.credentials = StoreSecrets(store: path)
-        if let transport = host.transport {
-            configuration.transport = transport
-            configuration.knownOfServer = host.knownOfServer
-            configuration.environment = NoWaitEnvironment()
-        }
+        connect(&configuration, of: path)
         configuration.recording = try Traffic.recording(store: path)
         if let session = host.session { return try await body(try await session.open(path, configuration)) }
         let settings = configuration
@@ -47,6 +42,37 @@ extension Context {
             let value = try await body(database)
             let failure = try await whileReading("writing a checkpoint") { try await database.closeAfterChanges() }
             if let failure { narration.warnOfClosing(failure.message) }
+            return value
+        } catch {
+            try? await database.close()
+            throw error
+        }
+    }
+
+    /// Sets what requests to the server of a store need.
+    private func connect(_ configuration: inout SyncConfiguration, of path: String) {
+        configuration.credentials = StoreSecrets(store: path)
+        if let transport = host.transport {
+            configuration.transport = transport
+            configuration.knownOfServer = host.knownOfServer
+            configuration.environment = NoWaitEnvironment()
+        }
+    }
+
+    /// Runs a body with a copy of the store in memory. It talks to the same server, and nothing of it is stored.
+    func withCopy<Value>(
+        _ arguments: Arguments, _ body: (SyncDatabase) async throws -> Value
+    ) async throws -> Value {
+        let path = try path(changing: arguments)
+        let projector = try load(POSIXStorage(directory: path), through: nil)
+        let memory = MemoryStorage()
+        try StateTransfer.begin(memory, with: projector).close()
+        var configuration = SyncConfiguration(creation: .never)
+        connect(&configuration, of: path)
+        let database = try await SyncDatabase.open(memory, configuration)
+        do {
+            let value = try await body(database)
+            try? await database.close()
             return value
         } catch {
             try? await database.close()

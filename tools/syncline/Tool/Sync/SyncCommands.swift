@@ -67,6 +67,7 @@ enum SyncCommands {
 
     static let pull = Command(
         "pull", "fetch rows from the server",
+        details: [DryRun.details],
         operands: [Operand("TABLE", "the table", isRequired: true)],
         options: [
             Option("query-id", value: "ID", "pull only changes since the last pull with this id"),
@@ -80,18 +81,27 @@ enum SyncCommands {
             Option("overlap", value: "SECONDS", "start this long before the cursor, for late commits (default: 0)")
                 .needing("query-id"),
             Option("reconcile", "remove local rows that the server no longer has"),
-            Option("no-push", "do not push pending changes of the table first"), .retries,
+            Option("no-push", "do not push pending changes of the table first"), .retries, .dryPull,
         ],
-        examples: [Example("syncline pull todoitem --query-id all", "fetch the changes since the last pull")],
+        examples: [
+            Example("syncline pull todoitem --query-id all", "fetch the changes since the last pull"),
+            Example("syncline pull todoitem --query-id all --dry-run", "show what it would change"),
+        ],
         result:
             #"""
             {"outcome":"complete|stopped","reason":…,"requests":n,"received":n,"changed":n,"deleted":n,"conflicts":n,\#
-            "unreadable":n}
+            "unreadable":n}, with --dry-run as `sync`
             """#,
         exits: [Exit(.failed, "the pull stopped; the rows received so far are kept")]
     ) { arguments, context in
         let settings = try pullSettings(arguments)
         let table = arguments.operands[0]
+        if arguments.flag("dry-run") {
+            let run = try await context.dryRun(arguments, pushes: settings.pushesFirst ? [table] : []) { _ in
+                [(table, settings)]
+            }
+            return try context.show(run)
+        }
         let report = try await context.withDatabase(arguments) { database in
             try await context.recorded(arguments, database, \.json) {
                 try await context.whileWatching { try await database.pull(table, settings, progress: $0) }
@@ -129,7 +139,8 @@ enum SyncCommands {
             """
             Pulls are incremental, with the query id `sync`. Conflicts are merged: changes to different columns are \
             combined, and the rest waits for `resolve`.
-            """
+            """,
+            DryRun.details,
         ],
         operands: [Operand("TABLE", "the tables to pull (default: all tables)", repeats: true)],
         options: [
@@ -138,10 +149,17 @@ enum SyncCommands {
                 "how to resolve conflicts (default: merge)"),
             Option("watch", "repeat until interrupted").endless,
             Option("interval", value: "SECONDS", "pause between rounds, with --watch (default: 10)")
-                .needing("watch"), .retries,
+                .needing("watch"), .retries, .dryPull.excluding("watch"),
         ],
-        examples: [Example("syncline sync todoitem", "push, then pull one table")],
-        result: #"{"push":{…},"pulls":[{"table","outcome",…}]}, one per round"#,
+        examples: [
+            Example("syncline sync todoitem", "push, then pull one table"),
+            Example("syncline sync --dry-run", "show what it would send and change"),
+        ],
+        result:
+            #"""
+            {"push":{…},"pulls":[{"table","outcome",…}]}, one per round; with --dry-run also "rows":[… as in diff], \#
+            "conflictRows":[… as in conflicts], and "push" as in `push --dry-run`, or null
+            """#,
         exits: [Exit(.no, "some changes are left to push"), Exit(.failed, "the push or a pull stopped")]
     ) { arguments, context in
         let retries = try arguments.retries()
@@ -153,6 +171,17 @@ enum SyncCommands {
             var pull = pull
             pull.settings.retries = retries
             return pull
+        }
+        if arguments.flag("dry-run") {
+            let run = try await context.dryRun(arguments, pushes: nil) { [settings] reader in
+                let pulls = try settings.pulls ?? SyncSettings(tables: reader.syncedTables()).pulls ?? []
+                return pulls.map { pull in
+                    var pull = pull
+                    (pull.settings.retries, pull.settings.pushesFirst) = (retries, false)
+                    return pull
+                }
+            }
+            return try context.show(run)
         }
         let (wanted, keepsGoing) = (settings, arguments.flag("watch"))
         // The last round is printed after the store is closed, so that an error on closing is the only answer.
@@ -243,7 +272,7 @@ extension OperationReport {
 }
 
 extension PushPreview {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         report.json(
             report.operations.indices.map { index in
                 report.operations[index].json.adding([
@@ -299,6 +328,10 @@ extension Context {
 
     fileprivate func show(_ preview: PushPreview) throws {
         try output.value(preview.json)
+        try lines(of: preview)
+    }
+
+    func lines(of preview: PushPreview) throws {
         try lines(of: preview.report) { index in
             let expected = preview.foreseen[index].map { ["expect a conflict: \($0.sentence)"] } ?? []
             let request = preview.requests[index]
