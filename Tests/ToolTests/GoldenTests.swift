@@ -9,6 +9,7 @@ import Testing
 @Suite struct GoldenTests {
     private static let lines = [
         "log", "log -n 3", "log @4..6 --redact", "log --kind answer --table todoitem", "tail -n 2", "show @12",
+        "log todoitem/b", "log --row todoitem/a -n 3 --redact", "log tomorrow",
         "show todoitem/b", "show todoitem/a@4", "show ~1", "show s1:512", "show ~9", "diff @4", "diff @4 @10 --stat",
         "diff @-1", "diff @4 @10 --redact", "blame todoitem/a", "blame todoitem/a.text", "blame todoitem/b --at @4",
         "blame todoitem/x", "why todoitem/a", "why todoitem/b", "why todoitem/b.text --at @16 --redact",
@@ -16,6 +17,7 @@ import Testing
         "replay", "replay --bisect todoitem/c", "replay --bisect pending\\ ge\\ 99",
         "replay --bisect conflicts\\ ge\\ 1", "replay --policy server-wins", "replay --without @5", "pending",
         "pending --at @6", "conflicts", "conflicts --redact", "cursors", "get todoitem a", "get todoitem a --at @4",
+        "get todoitem/a@4",
         "query todoitem --filter n\\ gt\\ 1 --count", "inspect", "inspect segments", "inspect frames -n 3",
         "inspect events", "inspect tables", "inspect indexes", "inspect outbox", "inspect operations",
         "inspect operations --list", "inspect checkpoints", "stats", "stats --prometheus", "verify", "repair --dry-run",

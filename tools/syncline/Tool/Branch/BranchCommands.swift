@@ -18,7 +18,7 @@ enum BranchCommands {
         ],
         operands: [Operand("NAME", "letters, digits, - and _", isRequired: true)],
         options: [
-            Option("at", value: "ADDRESS", "the moment: @41, @-1 or 2026-05-19T21:30Z")
+            .at
         ],
         examples: [
             Example("syncline branch create draft", "create a branch of the present state"),
@@ -29,7 +29,7 @@ enum BranchCommands {
         let store = try context.path(changing: arguments)
         let storage = POSIXStorage(directory: store)
         let name = arguments.operands[0]
-        let event = try arguments.value("at").map { try Moment($0, storage).event }
+        let event = try arguments.value("at").map { try context.event(at: $0, storage) }
         _ = try Branches.removeLeftovers(storage)
         let id = SystemEnvironment().newID()
         let through = try context.whileReading("reading") {

@@ -17,7 +17,8 @@ extension CommandTable {
                 SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
                 PendingCommand.command, ReadCommands.cursors,
                 ConflictCommands.conflicts, ConflictCommands.resolve,
-                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, ReadCommands.purge,
+                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, RedoCommand.command,
+                ReadCommands.purge,
             ]),
         Section(
             "inspect a store",

@@ -27,7 +27,7 @@ enum BlameCommand {
         let address = try RowAddress(arguments.operands[0])
         let storage = try context.storage(arguments)
         let moment = address.moment ?? arguments.value("at")
-        let last = try moment.map { try Moment($0, storage).event } ?? .max
+        let last = try moment.map { try context.event(at: $0, storage) } ?? .max
         let found = try BlameReading(address, EventReading(storage, context), through: last)
         let part = found.whole.fields == nil ? found.part : nil
         let wanted = part?.blame.fields == nil ? nil : part?.field

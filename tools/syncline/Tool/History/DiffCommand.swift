@@ -96,7 +96,7 @@ enum DiffCommand {
             return nil
         }
         let storage = try context.storage(arguments)
-        let events = try operands.map { try Moment($0, storage).event }
+        let events = try operands.map { try context.event(at: $0, storage) }
         do throws(SyncError) {
             return try context.whileReading("reading") { () throws(SyncError) in
                 try HistoryReading.run(storage) { () throws(SyncError) in

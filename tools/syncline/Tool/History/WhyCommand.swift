@@ -32,7 +32,7 @@ enum WhyCommand {
         let address = try RowAddress(arguments.operands[0])
         let storage = try context.storage(arguments)
         let moment = address.moment ?? arguments.value("at")
-        let last = try moment.map { try Moment($0, storage).event } ?? .max
+        let last = try moment.map { try context.event(at: $0, storage) } ?? .max
         let view = try await context.view(arguments, at: moment)
         let found = try BlameReading(address, EventReading(storage, context), through: last)
         let part = found.whole.isKnown ? nil : found.part.flatMap { $0.blame.isKnown ? $0 : nil }

@@ -10,29 +10,42 @@ enum LogCommands {
         details: [
             """
             Events that can't be read are named on standard error, and the exit code is 4.
+            """,
             """
+            The events of a row are reduced to the part that concerns it, and to JSON of that part; `show` has the rest.
+            """,
+            Moment.details,
         ],
         operands: [
             Operand(
                 "ADDRESS",
-                "@41, @41..57 or 2026-05-19T21:30Z..2026-05-20T08:00Z, both ends included; all events without it")
+                "@41, @41..57, 9:00..11:30 or yesterday, both ends included; or a row: TodoItem/7f3a (default: all events)"
+            )
         ],
         options: [
+            Option("row", value: "TABLE/ID", "only events of this row; the id is all after the slash, also `@`")
+                .excluding("table"),
+            Option("since", value: "ADDRESS", "only events from this moment on"),
             Option("table", value: "TABLE", "only events of this table"),
             Option("kind", value: "KIND", choices: EventKind.causes, "only events of this kind"),
             Option("limit", short: "n", value: "N", "show the N newest"),
             .at, .full, .redact,
         ],
-        examples: [Example("syncline log -n 20", "show the last twenty")],
+        examples: [
+            Example("syncline log -n 20", "show the last twenty"),
+            Example("syncline log yesterday", "what happened yesterday"),
+            Example("syncline log todoitem/a --since \"2 hours ago\"", "what happened to a row"),
+        ],
         result: #"[{"address":"@41","time","kind",…}]"#,
-        exits: [Exit(.partial, "some events can't be read")]
+        exits: [Exit(.no, "no event concerns the row"), Exit(.partial, "some events can't be read")]
     ) { arguments, context in
         let storage = try context.storage(arguments)
+        if let row = try row(arguments) { return try await log(of: row, storage, arguments, context) }
         let table = arguments.value("table")
         let reader = try await context.view(arguments).reader
         if let table { try reader.declaration.check(table) }
         let kind = arguments.value("kind")
-        let (first, last) = try range(arguments, storage)
+        let (first, last) = try range(arguments, storage, context)
         let limit = try arguments.number("limit", in: 1...1_000_000).map { Int($0) }
         let reading = EventReading(storage, context)
         let claim = HistoryReading.claim(storage)
@@ -67,21 +80,73 @@ enum LogCommands {
         return .done
     }
 
-    private static func range(
-        _ arguments: Arguments, _ storage: any LogStorage
-    ) throws -> (first: UInt64, last: UInt64) {
-        let end = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
-        if let text = arguments.operands.first, let range = try Moment.range(text, storage) {
-            return (range.lowerBound, min(end, range.upperBound))
+    /// The row whose events are wanted; nil for those of all rows.
+    private static func row(_ arguments: Arguments) throws -> RowFocus? {
+        if let text = arguments.value("row") {
+            guard let slash = text.firstIndex(of: "/") else { throw ToolError.usage("--row takes TABLE/ID") }
+            return RowFocus(table: String(text[..<slash]), id: String(text[text.index(after: slash)...]))
         }
-        switch try arguments.address(at: 0) {
-        case nil: return (1, end)
+        guard let text = arguments.operands.first, !text.hasPrefix("@"), text.contains("/") else { return nil }
+        let address = try RowAddress(text)
+        guard address.moment == nil else {
+            throw ToolError.usage(
+                "`log` takes a row without a moment", hint: "Use --at, or --row if `@` is part of the id.")
+        }
+        return RowFocus(table: address.table, id: address.id)
+    }
+
+    private nonisolated(nonsending) static func log(
+        of row: RowFocus, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
+        let reader = try await context.view(arguments).reader
+        try reader.declaration.check(row.table)
+        let (first, last) = try range(arguments, storage, context)
+        let kind = arguments.value("kind")
+        let limit = try arguments.number("limit", in: 1...1_000_000).map { Int($0) } ?? .max
+        var events = RowEvents(row, try reader.idComparison)
+        var found: [(number: UInt64, event: Event)] = []
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
+        try context.whileReading("searching") {
+            try EventReading(storage, context).forEach(of: &events, from: first, through: last) { number, part in
+                if kind == nil || kind == part.cause { found.append((number, part)) }
+                return true
+            }
+        }
+        var list = try EventList(context, arguments)
+        for (number, part) in found.suffix(limit) {
+            try list.add(number, part, line: RowEvents.line(of: part, redacts: arguments.flag("redact")))
+        }
+        try list.finish()
+        if !found.isEmpty { return .done }
+        try await context.hint(missing: (row.table, row.id), at: nil, arguments)
+        return .no
+    }
+
+    private static func range(
+        _ arguments: Arguments, _ storage: any LogStorage, _ context: Context
+    ) throws -> (first: UInt64, last: UInt64) {
+        let now = context.clock.now().rawValue
+        let end = try arguments.value("at").map { try Moment($0, storage, now: now).event } ?? .max
+        let since = try arguments.value("since").map { try Moment.first(from: $0, storage, now: now) } ?? 1
+        guard let text = arguments.operands.first, try row(arguments) == nil || arguments.value("row") != nil else {
+            return (since, end)
+        }
+        if let range = try Moment.range(text, storage, now: now) {
+            return (max(since, range.lowerBound), min(end, range.upperBound))
+        }
+        switch Address(text) {
         case .records(.range(let range))?:
-            return (range.first.rawValue, min(end, try Moment("@\(range.last.rawValue)", storage).event))
+            let last = try Moment("@\(range.last.rawValue)", storage, now: now).event
+            return (max(since, range.first.rawValue), min(end, last))
         case .records?:
-            let event = try Moment(arguments.operands[0], storage).event
-            return (event, min(end, event))
-        default: throw ToolError.usage("`log` takes @41, @41..57 or @-1")
+            let event = try Moment(text, storage, now: now).event
+            return (max(since, event), min(end, event))
+        default:
+            throw ToolError.usage(
+                "`log` does not take `\(escaped(text))`",
+                hint:
+                    "Write @41, @41..57, yesterday, 11:00..12:00 or TodoItem/7f3a; for all since 11:00, --since 11:00.")
         }
     }
 
@@ -167,7 +232,7 @@ enum LogCommands {
     private static func event(
         _ text: String, _ storage: any LogStorage, _ redacts: Bool, _ context: Context
     ) throws -> JSONValue? {
-        let wanted = try Moment(text, storage).event
+        let wanted = try context.event(at: text, storage)
         var json: JSONValue?
         try EventReading(storage, context).forEach(from: wanted) { number, event in
             if number == wanted { json = EventSummary(number: number, event: event, redacts: redacts).json }

@@ -16,7 +16,16 @@ struct EventReading {
 
     /// Visits the events from a number on, until the visitor returns false. Lost events are reported on standard error.
     func forEach(from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool) throws {
+        try forEach(where: { _ in true }, from: first, body: body)
+    }
+
+    /// The same without the records that a look at their bytes excludes.
+    func forEach(
+        where isWanted: (UnsafeRawBufferPointer) -> Bool, from first: UInt64 = 1,
+        body: (UInt64, Event) throws -> Bool
+    ) throws {
         try forEachRecord(from: first) { number, record in
+            guard isWanted(record) else { return true }
             let event: Event
             do throws(SyncError) {
                 event = try Event(record, shapes: shapes)
@@ -90,7 +99,8 @@ struct EventList {
         list = try ListWriter(context.output, ["EVENT", "TIME", "KIND", "WHAT"], isCut: !isFull)
     }
 
-    mutating func add(_ number: UInt64, _ event: Event) throws {
+    /// - Parameter line: Its effect; nil for the usual one.
+    mutating func add(_ number: UInt64, _ event: Event, line: String? = nil) throws {
         let summary = EventSummary(number: number, event: event, redacts: redacts)
         let style = context.output.style
         let time = style.isForPeople ? summary.humanTime : summary.time
@@ -99,7 +109,7 @@ struct EventList {
         try list.row(
             [
                 Cell("@\(number)", .address), Cell(time, .dim), Cell(event.cause),
-                Cell(style.cut(escaped(summary.line), to: room)),
+                Cell(style.cut(escaped(line ?? summary.line), to: room)),
             ],
             json: summary.json)
     }

@@ -80,22 +80,24 @@ enum ReplayCommand {
             return try await ReportReplay.run(path, context)
         }
         let storage = try context.storage(arguments)
-        let last = try arguments.value("to").map { try Moment($0, storage).event }
+        let last = try arguments.value("to").map { try context.event(at: $0, storage) }
         if let text = arguments.value("bisect") { return try bisect(text, last, storage, arguments, context) }
         if arguments.flag("step") { return try await Stepper(storage, context).run(from: last) }
         var variation = ReplayVariation()
-        for text in arguments.values(of: "without") { variation.without.formUnion(try events(text, storage)) }
+        for text in arguments.values(of: "without") { variation.without.formUnion(try events(text, storage, context)) }
         variation.policy = arguments.value("policy").flatMap { SyncCommands.policy($0) }
         if variation.isNone { return try check(last, storage, arguments, context) }
         return try vary(variation, last, storage, arguments, context)
     }
 
-    private static func events(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64> {
+    private static func events(
+        _ text: String, _ storage: any LogStorage, _ context: Context
+    ) throws -> ClosedRange<UInt64> {
         guard case .records(.range(let range))? = Address(text) else {
-            let event = try Moment(text, storage).event
+            let event = try context.event(at: text, storage)
             return event...event
         }
-        return range.first.rawValue...(try Moment("@\(range.last.rawValue)", storage).event)
+        return range.first.rawValue...(try context.event(at: "@\(range.last.rawValue)", storage))
     }
 
     // MARK: Check
@@ -163,7 +165,9 @@ enum ReplayCommand {
         _ text: String, _ last: UInt64?, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
     ) throws -> ExitCode {
         let condition = try Bisection.condition(text)
-        let from = try arguments.value("from").map { try Moment.first(from: $0, storage) }
+        let from = try arguments.value("from").map {
+            try Moment.first(from: $0, storage, now: context.clock.now().rawValue)
+        }
         if let from, let last, from > last {
             throw ToolError.usage(
                 "nothing is between --from @\(from) and --to @\(last)",

@@ -40,7 +40,7 @@ struct ReportSource {
         (self.storage, self.rescue, self.folder) = (storage, rescue, folder)
         start = try StateLoader(storage).earliest()
         let newest = try EventWalk(storage).last
-        last = try text.map { try Moment($0, storage).event } ?? max(newest, start.through)
+        last = try text.map { try context.event(at: $0, storage) } ?? max(newest, start.through)
         guard last >= start.through else {
             throw ToolError("collected", "the history in the log begins after @\(start.through)")
         }

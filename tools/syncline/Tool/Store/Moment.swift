@@ -1,4 +1,4 @@
-// A moment in a store's past, as the user writes it: an event (`@41`, `@-1` the last) or a time.
+// A moment in a store's past, as the user writes it: an event (`@41`, `@-1` the last), a time, or a time in words.
 
 import SegmentLog
 import Syncline
@@ -8,8 +8,22 @@ struct Moment {
     /// The last event up to that moment.
     let event: UInt64
 
+    /// How moments are written.
+    static let forms = "@41, @-1, 2026-05-19T21:30Z, 11:00, yesterday, \"2 hours ago\""
+
+    /// For the help of a command that takes them.
+    static let details = """
+        Moments in words are in UTC: `yesterday` (its midnight; for `log` the day), `yesterday 9:30`, `11:00` (the last), \
+        `2026-05-19 11:00`, `2 hours ago`, `now`.
+        """
+
     private static func time(_ text: String) -> Timestamp? {
         Timestamp(text) ?? Timestamp(text.replacingSuffix("Z", with: ":00Z"))
+    }
+
+    /// A time, also in words, which count from `now`.
+    private static func time(_ text: String, _ now: Int64) -> Timestamp? {
+        time(text) ?? TimeWords(text, now: now).map { Timestamp(.init(milliseconds: $0.time)) }
     }
 
     /// The moment that `@41` or `@2026-05-19T21:30Z` after a row means; nil for anything else.
@@ -19,15 +33,22 @@ struct Moment {
         return time(rest) == nil ? nil : rest
     }
 
-    /// The events of `A..B`, where both are events or times; those at A and at B are among them. Nothing in place of A or
-    /// of B means the first or the last event.
-    static func range(_ text: String, _ storage: any LogStorage) throws -> ClosedRange<UInt64>? {
+    /// The events of `A..B`, where both are events or times, or of a day; those at A and at B are among them. Nothing in
+    /// place of A or of B means the first or the last event.
+    static func range(_ text: String, _ storage: any LogStorage, now: Int64) throws -> ClosedRange<UInt64>? {
+        if let words = TimeWords(text, now: now), words.isDay {
+            let walk = EventWalk(storage)
+            let first = try walk.newest(until: words.time - 1).event + 1
+            let last = try walk.newest(until: words.time + 86_399_999).event
+            // Of a day without events none is in the range.
+            return first <= last ? first...last : .max ... .max
+        }
         let parts = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, parts != ["", ""], parts.contains(where: { $0.isEmpty || time($0) != nil }) else {
+        guard parts.count == 2, parts != ["", ""], parts.contains(where: { $0.isEmpty || time($0, now) != nil }) else {
             return nil
         }
-        let first = parts[0].isEmpty ? 1 : try Moment.first(from: parts[0], storage)
-        let last = parts[1].isEmpty ? .max : try Moment(parts[1], storage).event
+        let first = parts[0].isEmpty ? 1 : try Moment.first(from: parts[0], storage, now: now)
+        let last = parts[1].isEmpty ? .max : try Moment(parts[1], storage, now: now).event
         guard first <= last else {
             throw ToolError.usage("there is no event in `\(escaped(text))`", hint: "Write the earlier moment first.")
         }
@@ -35,15 +56,16 @@ struct Moment {
     }
 
     /// The first event of a span that begins at an event or a time.
-    static func first(from text: String, _ storage: any LogStorage) throws -> UInt64 {
-        guard let time = time(text) else { return try Moment(text, storage).event }
+    static func first(from text: String, _ storage: any LogStorage, now: Int64) throws -> UInt64 {
+        guard let time = time(text, now) else { return try Moment(text, storage, now: now).event }
         let (milliseconds, instant) = (time.instant.milliseconds, time.instant)
         let isBetween = Timestamp.Instant(milliseconds: milliseconds) < instant
         return try EventWalk(storage).newest(until: isBetween ? milliseconds : milliseconds - 1).event + 1
     }
 
-    init(_ text: String, _ storage: any LogStorage) throws {
-        if let time = Moment.time(text) {
+    /// - Parameter now: The time that words are counted from, in milliseconds since 1970.
+    init(_ text: String, _ storage: any LogStorage, now: Int64) throws {
+        if let time = Moment.time(text, now) {
             let (event, first) = try EventWalk(storage).newest(until: time.instant.milliseconds)
             if event == 0, let first { throw Moment.before(first) }
             self.event = event
@@ -61,7 +83,7 @@ struct Moment {
         default:
             throw ToolError.usage(
                 "`\(escaped(text))` is not a valid moment",
-                hint: "Write @41, @-1 (the last event) or 2026-05-19T21:30Z.")
+                hint: "Write \(Moment.forms). Times are in UTC.")
         }
     }
 
@@ -73,6 +95,13 @@ struct Moment {
     static func before(_ first: (number: UInt64, time: Int64)) -> ToolError {
         let time = Timestamp(.init(milliseconds: first.time))
         return ToolError("usage", "the first event is @\(first.number), of \(time)", exit: .usage)
+    }
+}
+
+extension Context {
+    /// The last event up to a moment that the user wrote.
+    func event(at moment: String, _ storage: any LogStorage) throws -> UInt64 {
+        try Moment(moment, storage, now: clock.now().rawValue).event
     }
 }
 

@@ -92,7 +92,7 @@ extension Context {
         if moment == nil, host.session != nil, !isReport {
             return try await withDatabase(arguments) { try StoreView($0, storage) }
         }
-        let event = try moment.map { try Moment($0, storage).event }
+        let event = try moment.map { try self.event(at: $0, storage) }
         let projector = try load(storage, through: event, onlyTo: row)
         return StoreView(
             reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,

@@ -1,5 +1,6 @@
 // The target of the user's words in the box of the page: an event, a moment, a row, or an operation of the outbox.
 
+import SegmentLog
 import Syncline
 import SynclineCore
 
@@ -10,11 +11,15 @@ extension StudioData {
         if text.hasPrefix("~") { return try findOperation(text, at: moment) }
         if !text.hasPrefix("@"), text.contains("/") { return try findRow(RowAddress(text)) }
         do {
-            return ["event": .number(try Moment(text, states.storage).event)]
+            return ["event": .number(try event(of: text))]
         } catch {
             guard !text.hasPrefix("@"), let found = try findID(text) else { throw error }
             return found
         }
+    }
+
+    private func event(of text: String) throws -> UInt64 {
+        try Moment(text, states.storage, now: SystemClock().now().rawValue).event
     }
 
     private func findOperation(_ text: String, at moment: UInt64?) throws -> JSONValue {
@@ -28,7 +33,7 @@ extension StudioData {
     }
 
     private func findRow(_ address: RowAddress) throws -> JSONValue {
-        let event = try address.moment.map { try Moment($0, states.storage).event }
+        let event = try address.moment.map { try self.event(of: $0) }
         let found: JSONValue = ["table": .string(address.table), "id": .string(address.id)]
         let members: KeyValuePairs<String, JSONValue?> = ["event": event.map { .number($0) }]
         let ids = try idComparison()

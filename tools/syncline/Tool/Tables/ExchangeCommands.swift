@@ -80,7 +80,7 @@ enum ExchangeCommands {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
         try context.output.beginList()
-        let last = try arguments.value("at").map { try Moment($0, storage).event } ?? .max
+        let last = try arguments.value("at").map { try context.event(at: $0, storage) } ?? .max
         let table = arguments.value("table")
         let redacts = arguments.flag("redact")
         var hasTable = table == nil

@@ -6,22 +6,33 @@ import SynclineCore
 extension Option {
     /// The moment that a read-only command shows.
     static let at = Option(
-        "at", value: "ADDRESS", "the moment: @41, @-1 or 2026-05-19T21:30Z")
+        "at", value: "ADDRESS", "the moment: @41, @-1, 2026-05-19T21:30Z, 11:00, yesterday, \"2 hours ago\"")
 }
 
 enum ReadCommands {
     static let get = Command(
         "get", "show a row",
-        operands: [Operand("TABLE", "the table", isRequired: true), Operand("ID", "its id", isRequired: true)],
-        options: [.at], examples: [Example("syncline get todoitem a --at @12", "the row as of event 12")],
+        details: [Moment.details],
+        operands: [
+            Operand("ROW", "TodoItem/7f3a or TodoItem/7f3a@41; or the table, if ID is given", isRequired: true),
+            Operand("ID", "the id as it is, with any `/` and `@`"),
+        ],
+        options: [.at],
+        examples: [
+            Example("syncline get todoitem/a", "a row"),
+            Example("syncline get todoitem a --at @12", "the row as of event 12"),
+        ],
         result: "the row, or null", exits: [Exit(.no, "the row does not exist")]
     ) { arguments, context in
-        let focus = RowFocus(table: arguments.operands[0], id: arguments.operands[1])
-        let reader = try await context.view(arguments, at: arguments.value("at"), of: focus).reader
-        try reader.declaration.check(arguments.operands[0])
-        guard let row = try reader.row(arguments.operands[0], arguments.operands[1]) else {
+        let address = arguments.operands.count > 1 ? nil : try RowAddress(arguments.operands[0])
+        let focus = RowFocus(
+            table: address?.table ?? arguments.operands[0], id: address?.id ?? arguments.operands[1])
+        let moment = address?.moment ?? arguments.value("at")
+        let reader = try await context.view(arguments, at: moment, of: focus).reader
+        try reader.declaration.check(focus.table)
+        guard let row = try reader.row(focus.table, focus.id) else {
             try context.output.value(.null)
-            try await context.hint(missing: (focus.table, focus.id), at: arguments.value("at"), arguments)
+            try await context.hint(missing: (focus.table, focus.id), at: moment, arguments)
             return .no
         }
         try context.output.value(JSONValue(row))
