@@ -132,9 +132,9 @@ import Testing
     @Test func `a search reads a bounded number of rows, and continues after them`() throws {
         let log = try log()
         let reader = try StudioStates(POSIXStorage(directory: log.path)).settled(at: nil).reader
-        let whole = try StudioSearch("milk").run(reader, "notes", from: nil)
+        let whole = try RowSearch("milk").run(reader, "notes", from: nil)
         #expect(whole.matches.count == 17 && whole.read == 50 && whole.next == nil)
-        for (search, rows) in [(StudioSearch("milk", rows: 8), 8), (StudioSearch("milk", matches: 3), 50)] {
+        for (search, rows) in [(RowSearch("milk", rows: 8), 8), (RowSearch("milk", matches: 3), 50)] {
             var (ids, read, key) = ([String](), 0, [UInt8]?.none)
             repeat {
                 let part = try search.run(reader, "notes", from: key)
@@ -151,6 +151,6 @@ import Testing
         ("straße", "RASSE", false), ("Élan vital", "éLAN", true), ("a", "ab", false), ("aab", "ab", true),
     ])
     func `letters of any alphabet are compared without case`(_ text: String, _ part: String, _ isFound: Bool) {
-        #expect((StudioSearch(part).range(in: text) != nil) == isFound)
+        #expect((RowSearch(part).range(in: text) != nil) == isFound)
     }
 }

@@ -23,7 +23,7 @@ extension CommandTable {
         Section(
             "inspect a store",
             [
-                StatusCommand.command, LogCommands.log, LogCommands.tail, LogCommands.show,
+                StatusCommand.command, SearchCommand.command, LogCommands.log, LogCommands.tail, LogCommands.show,
                 InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
                 InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
                 InspectStoreCommands.unreadable, InspectStoreCommands.outbox, InspectStoreCommands.operations,

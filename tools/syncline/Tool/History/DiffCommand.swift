@@ -11,7 +11,8 @@ enum DiffCommand {
             """
             A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For `server` \
             the rows are read from the store's backend, without system columns. The order of columns makes no \
-            difference.
+            difference. Beside the server each row has a cause: own (changed here and not pushed), server (changed \
+            there since the last pull), both, or outside (no pulled query matches it).
             """,
             """
             With --log the events of two stores or reports are compared byte by byte, and both sides of the first \
@@ -24,6 +25,10 @@ enum DiffCommand {
         ],
         options: [
             Option("stat", "only count rows").excluding("log"),
+            Option(
+                "cause", value: "CAUSE", choices: DifferenceCause.allCases.map(\.rawValue),
+                "with `server`: only rows with this cause"
+            ).excluding("log"),
             Option("table", value: "TABLE", "only this table").excluding("log"),
             Option("log", "compare the events of two logs, and show the first difference"),
             Option("ignore-times", "do not compare the times of events").needing("log"), .redact,
@@ -36,7 +41,8 @@ enum DiffCommand {
         ],
         result:
             #"""
-            [{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}]}]; with --log \#
+            [{"table","id","change":"added|removed|changed","fields":[{"name","before","after"}],\#
+            "cause":"own|server|both|outside" beside the server}]; with --log \#
             {"equal":bool,"compared":n,"from":"@1","first":"@12" or null,"left":{event},"right":{event},"members":[…]}
             """#,
         exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")], run: run)
@@ -46,6 +52,7 @@ enum DiffCommand {
         if arguments.flag("log") { return try logs(arguments, context) }
         let operands = arguments.operands
         let usesServer = operands.contains("server")
+        guard usesServer || arguments.value("cause") == nil else { throw ToolError.usage("--cause needs `server`") }
         let table = arguments.value("table")
         if let table { try await context.view(arguments).reader.declaration.check(table) }
         if let found = try moments(operands, arguments, context) {
@@ -70,8 +77,16 @@ enum DiffCommand {
             }
             if table == nil || table == difference.table { differences.append(difference) }
         }
-        try show(differences, arguments, context)
-        return differences.isEmpty ? .done : .no
+        guard usesServer else {
+            try show(differences, arguments, context)
+            return differences.isEmpty ? .done : .no
+        }
+        let causes = try DifferenceCauses(local)
+        let found = try differences.map { difference in
+            (difference, try causes.cause(of: difference, server: before == nil ? difference.before : difference.after))
+        }.filter { arguments.value("cause") ?? $0.1.rawValue == $0.1.rawValue }
+        try show(found.map(\.0), causes: found.map(\.1), arguments, context)
+        return found.isEmpty ? .done : .no
     }
 
     /// Where the logs of two stores part.
@@ -137,21 +152,31 @@ enum DiffCommand {
         return try await ServerRows.fetch(tables, present, arguments, context)
     }
 
-    static func show(_ differences: [RowDifference], _ arguments: Arguments, _ context: Context) throws {
+    static func show(
+        _ differences: [RowDifference], causes: [DifferenceCause]? = nil, _ arguments: Arguments, _ context: Context
+    ) throws {
         let redacts = arguments.flag("redact")
         if arguments.flag("stat") {
             let counts = ["added", "removed", "changed"].map { word in
                 (word, differences.count { $0.change == word })
             }
-            try context.output.value(.object(counts.map { .init(key: $0.0, value: .number($0.1)) }))
-            return try context.output.line(counts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
+            let byCause = DifferenceCause.allCases.map { cause in (cause, causes?.count { $0 == cause } ?? 0) }
+            let all = counts + (causes == nil ? [] : byCause.map { ($0.0.rawValue, $0.1) })
+            try context.output.value(.object(all.map { .init(key: $0.0, value: .number($0.1)) }))
+            try context.output.line(counts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
+            for (cause, count) in byCause where count > 0 { try context.output.line("\(count) \(cause.text)") }
+            return
         }
         let style = context.output.style
         try context.output.beginList()
-        for difference in differences {
-            try context.output.element(difference.json(redacts: redacts))
+        for (index, difference) in differences.enumerated() {
+            let cause = causes?[index]
+            try context.output.element(
+                difference.json(redacts: redacts).adding(["cause": cause.map { .string($0.rawValue) }]))
             guard context.output.form.isText else { continue }
-            for line in difference.lines(style, redacts: redacts) { try context.output.line(line) }
+            var lines = difference.lines(style, redacts: redacts)
+            if let cause { lines[0] += style.paint("  " + cause.text, .dim) }
+            for line in lines { try context.output.line(line) }
         }
         try context.output.endList()
     }

@@ -66,7 +66,7 @@ extension StudioData {
         guard let found = try FullTextReader(state.source)?.search(table, query) else { return nil }
         let matches = found.prefix(query.limit - 1).map { match in
             let parts = match.snippet.split(omittingEmptySubsequences: false) { $0 == "\u{2}" || $0 == "\u{3}" }
-            return StudioSearch.json(id: match.row.id, column: nil, parts.map(String.init))
+            return RowSearch.json(id: match.row.id, column: nil, parts.map(String.init))
         }
         return [
             "at": .number(state.event), "whole": .boolean(state.isWhole), "table": .string(table), "by": "index",
@@ -76,7 +76,7 @@ extension StudioData {
     }
 
     /// The rows of a table that have a string, from a key on.
-    func search(_ search: StudioSearch, _ table: String, from key: [UInt8]?, at event: UInt64?) throws -> JSONValue {
+    func search(_ search: RowSearch, _ table: String, from key: [UInt8]?, at event: UInt64?) throws -> JSONValue {
         let state = try states.settled(at: event)
         let found = try search.run(state.reader, table, from: key)
         return [

@@ -94,7 +94,7 @@ final class StudioService: Sendable {
                 return found
             }
         }
-        return try data.search(StudioSearch(query.text("text")), query.text("name"), from: query.key, at: event)
+        return try data.search(RowSearch(query.text("text")), query.text("name"), from: query.key, at: event)
     }
 
     /// A statement, a question to the debugger, or a decision about a conflict.

@@ -3,7 +3,7 @@
 
 import SynclineCore
 
-struct StudioSearch {
+struct RowSearch {
     struct Match {
         var id: String
         var column: String
@@ -25,7 +25,7 @@ struct StudioSearch {
     private let matchLimit: Int
 
     init(_ text: String, rows: Int = 100_000, matches: Int = 50) {
-        wanted = text.unicodeScalars.map(StudioSearch.folded)
+        wanted = text.unicodeScalars.map(RowSearch.folded)
         (rowLimit, matchLimit) = (rows, matches)
     }
 
@@ -48,10 +48,12 @@ struct StudioSearch {
         return found
     }
 
-    private func match(_ row: EncodedRowView) -> Match? {
-        let id = row.id
+    private func match(_ row: EncodedRowView) -> Match? { match(row.id, row.row.members) }
+
+    /// The first place in a row.
+    func match(_ id: String, _ members: [Value.Member]) -> Match? {
         if let range = range(in: id) { return Match(id: id, column: "id", text: id, range: range) }
-        for member in row.row.members where !Item.systemColumns.contains(member.name) {
+        for member in members where !Item.systemColumns.contains(member.name) {
             guard let (text, range) = place(in: member.value) else { continue }
             return Match(id: id, column: member.name, text: text, range: range)
         }
@@ -73,7 +75,7 @@ struct StudioSearch {
         var start = scalars.startIndex
         while start != scalars.endIndex {
             var (place, rest) = (start, wanted[...])
-            while place != scalars.endIndex, rest.first == StudioSearch.folded(scalars[place]) {
+            while place != scalars.endIndex, rest.first == RowSearch.folded(scalars[place]) {
                 place = scalars.index(after: place)
                 rest = rest.dropFirst()
             }
@@ -92,26 +94,18 @@ struct StudioSearch {
     }
 }
 
-extension StudioSearch {
-    /// A match as the page shows it. Of the parts of its string, every second one is what was found.
-    static func json(id: String, column: String?, _ parts: [String]) -> JSONValue {
-        ["id": .string(id), "column": .optional(column), "parts": .array(parts.map(JSONValue.string))]
-    }
-}
-
-extension StudioSearch.Match {
+extension RowSearch.Match {
     /// How much of the string is shown before and after the match.
     private static let margin = 60
 
-    var json: JSONValue {
+    /// The string around the match, in three parts, of which the second is what was found.
+    var parts: [String] {
         let scalars = text.unicodeScalars
         let before = scalars[..<range.lowerBound].suffix(Self.margin)
         let after = scalars[range.upperBound...].prefix(Self.margin)
-        return StudioSearch.json(
-            id: id, column: column,
-            [
-                (before.startIndex == scalars.startIndex ? "" : "…") + String(before), String(scalars[range]),
-                String(after) + (after.endIndex == scalars.endIndex ? "" : "…"),
-            ])
+        return [
+            (before.startIndex == scalars.startIndex ? "" : "…") + String(before), String(scalars[range]),
+            String(after) + (after.endIndex == scalars.endIndex ? "" : "…"),
+        ]
     }
 }
