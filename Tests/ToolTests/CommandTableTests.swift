@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("syncline ver", ["verify", "version"]), ("syncline inspect fr", ["frames"]),
+        ("syncline ver", ["verify", "version"]), ("syncline inspect fr", ["frame", "frames"]),
         ("syncline init --protocol ", ["datasync3", "zumo2"]), ("syncline mirror scr", ["script"]),
         ("syncline completions fish syncline-s", ["syncline-server"]), ("syncline-server che", ["check"]),
         ("syncline-server check --log j", ["json"]), ("syncline-server --config scr", ["script"]),

@@ -25,6 +25,7 @@ extension CommandTable {
             [
                 StatusCommand.command, SearchCommand.command, LogCommands.log, LogCommands.tail, LogCommands.show,
                 InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
+                InspectCommand.frame,
                 InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,
                 InspectStoreCommands.unreadable, InspectStoreCommands.outbox, InspectStoreCommands.operations,
                 InspectCommand.checkpoints,

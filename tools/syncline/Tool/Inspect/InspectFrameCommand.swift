@@ -1,0 +1,76 @@
+// `inspect frame`: one frame, with every byte named.
+
+import SegmentLog
+import Syncline
+import SynclineGround
+
+extension InspectCommand {
+    static let frame = Command(
+        "inspect frame", "name every byte of a frame",
+        details: [
+            """
+            The fields are those of docs/FORMAT.md: first the frame as it is stored, then its payload, unmasked and \
+            decompressed, if the frame verifies. CHECK says whether a field is what it has to be. Damage is shown in \
+            the same way, as far as its bytes have a meaning.
+            """
+        ],
+        operands: [
+            Operand(
+                "ADDRESS", "s7:5209663, the frame that holds the byte, or @41, one with the record", isRequired: true)
+        ],
+        options: [Option("bytes", "show the bytes of each field"), .full],
+        examples: [
+            Example("syncline inspect frame s1:512 --bytes", "the first frame of a log"),
+            Example("syncline inspect frame @-1", "the frame with the last event"),
+        ],
+        result:
+            #"[{"part":"frame|payload","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
+        exits: [Exit(.no, "the frame does not exist, or is damaged")], run: runFrame)
+
+    private nonisolated(nonsending) static func runFrame(
+        _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
+        let inspection = LogInspection(try context.storage(arguments))
+        let claim = HistoryReading.claim(inspection.storage)
+        defer { claim?.release() }
+        let address = try arguments.address(at: 0)
+        guard let found = try FrameReading(inspection, address) else {
+            try context.output.value([])
+            if context.output.form.isText { context.narration.say("\(escaped(arguments.operands[0])) does not exist") }
+            return .no
+        }
+        let showsBytes = arguments.flag("bytes")
+        var columns: [Column] = ["PART", Column("OFFSET", .right), Column("SIZE", .right), "FIELD", "VALUE", "CHECK"]
+        if showsBytes { columns.append("BYTES") }
+        var list = try ListWriter(context.output, columns, isCut: !arguments.flag("full"))
+        for field in found.bytes.fields {
+            var cells = cells(field)
+            if showsBytes { cells.append(Cell(shown(field.bytes, isFull: arguments.flag("full")))) }
+            try list.row(cells, json: json(field, showsBytes: showsBytes))
+        }
+        try list.finish()
+        return found.bytes.fields.contains { $0.isRight == false } ? .no : .done
+    }
+
+    private static func cells(_ field: FrameField) -> [Cell] {
+        let verdict = field.isRight.map { $0 ? Cell("right", .good) : Cell("wrong", .bad) } ?? Cell("")
+        return [
+            Cell(field.part.rawValue), Cell("\(field.offset)"), Cell("\(field.bytes.count)"), Cell(field.name),
+            Cell(escaped(field.value)), verdict,
+        ]
+    }
+
+    private static func shown(_ bytes: ArraySlice<UInt8>, isFull: Bool) -> String {
+        let isCut = bytes.count > 24 && !isFull
+        return Hexadecimal.text(of: isCut ? bytes.prefix(24) : bytes) + (isCut ? "…" : "")
+    }
+
+    private static func json(_ field: FrameField, showsBytes: Bool) -> JSONValue {
+        let head: JSONValue = [
+            "part": .string(field.part.rawValue), "offset": .number(field.offset), "size": .number(field.bytes.count),
+            "field": .string(field.name), "value": .string(field.value),
+            "right": field.isRight.map { .boolean($0) } ?? .null,
+        ]
+        return head.adding(["bytes": showsBytes ? .string(Hexadecimal.text(of: field.bytes)) : nil])
+    }
+}
