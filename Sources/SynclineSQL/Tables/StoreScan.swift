@@ -40,12 +40,12 @@ final class StoreScan: TableScan {
 
     /// The values, once for each value of the list among them; nil if that is too long.
     private func operands(_ values: [OpaquePointer], _ plan: ScanPlan) throws(SyncError) -> [[Operand]]? {
-        let affinities = values.indices.map { table.affinity(plan.column(ofValue: $0)) }
-        guard let list = plan.list else { return [zip(values, affinities).map { Operand($0, $1) }] }
-        guard let choices = try Operand.list(values[list], affinities[list], limit: StoreScan.listLimit) else {
+        func affinity(_ place: Int) -> Affinity { table.affinity(plan.column(ofValue: place)) }
+        guard let list = plan.list else { return [values.indices.map { Operand(values[$0], affinity($0)) }] }
+        guard let choices = try Operand.list(values[list], affinity(list), limit: StoreScan.listLimit) else {
             return nil
         }
-        var operands = zip(values, affinities).enumerated().map { $0 == list ? .null : Operand($1.0, $1.1) }
+        var operands = values.indices.map { $0 == list ? .null : Operand(values[$0], affinity($0)) }
         return choices.map { choice in
             operands[list] = choice
             return operands

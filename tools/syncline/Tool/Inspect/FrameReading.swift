@@ -14,20 +14,29 @@ struct FrameReading {
         let file = try inspection.storage.reading(segment.name)
         defer { file.close() }
         let seed = catalog.identity.seed
-        var before = FrameBytes.Before(chain: segment.header?.previousChain)
-        // The frames before it in its segment: a record may begin in one of them.
+        // A record may begin in fragments before the frame. None is left open by a frame of data.
+        var chain = segment.header?.previousChain
+        var last: (offset: UInt64, length: Int)?
+        var fragments: [(offset: UInt64, length: Int)] = []
         try FrameReading.frames(inspection, FrameSelection(segment: place.position.segment)) {
-            position, length, isDamage in
+            position, length, found in
             guard position.offset < place.position.offset else { return false }
-            if isDamage {
-                before = FrameBytes.Before()
-            } else {
-                let frame = FrameBytes(try FrameReading.read(file, position.offset, length), seed: seed, after: before)
-                before = FrameBytes.Before(chain: frame.header?.checksum, pending: frame.pending)
+            switch found {
+            case .damage: (chain, last, fragments) = (nil, nil, [])
+            case .item(let entry):
+                last = (position.offset, length)
+                if entry.summary.kind == .data { fragments = [] }
+                if entry.summary.kind == .fragment { fragments.append((position.offset, length)) }
             }
             return true
         }
-        bytes = FrameBytes(try FrameReading.read(file, place.position.offset, place.length), seed: seed, after: before)
+        func read(_ place: (offset: UInt64, length: Int), after before: FrameBytes.Before) throws -> FrameBytes {
+            FrameBytes(try FrameReading.read(file, place.offset, place.length), seed: seed, after: before)
+        }
+        var before = FrameBytes.Before()
+        for fragment in fragments { before.pending = try read(fragment, after: before).pending }
+        before.chain = try last.map { try read($0, after: FrameBytes.Before()).header?.checksum } ?? chain
+        bytes = try read((place.position.offset, place.length), after: before)
     }
 
     private static func place(
@@ -43,36 +52,26 @@ struct FrameReading {
 
     private static func frames(
         _ inspection: LogInspection, _ selection: FrameSelection,
-        _ body: (LogPosition, Int, _ isDamage: Bool) throws -> Bool
+        _ body: (LogPosition, Int, Found<FrameEntry>) throws -> Bool
     ) throws {
-        struct Found: Error {}
+        struct Stop: Error {}
         do {
             try inspection.frames(selection) { found in
-                let goesOn =
+                let (position, length) =
                     switch found {
-                    case .item(let entry):
-                        try body(entry.summary.position, Int(clamping: entry.summary.length.rawValue), false)
-                    case .damage(let damage):
-                        try damage.position.map { try body($0, Int(clamping: damage.length.rawValue), true) } ?? true
+                    case .item(let entry): (Optional(entry.summary.position), entry.summary.length)
+                    case .damage(let damage): (damage.position, damage.length)
                     }
-                if !goesOn { throw Found() }
+                guard let position else { return }
+                let goesOn = try body(position, Int(clamping: length.rawValue), found)
+                if !goesOn { throw Stop() }
             }
-        } catch is Found {}
+        } catch is Stop {}
     }
 
     /// Reads a part of a file, and of damage not more than a frame can have.
     private static func read(_ file: any ReadableFile, _ offset: UInt64, _ length: Int) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: min(length, FrameHeader.frameLength(stored: Format.frameStoredLimit)))
-        let count = try bytes.withUnsafeMutableBytes { memory in
-            var count = 0
-            while count < memory.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: memory[count...])
-                let read = try file.read(into: rest, at: offset + UInt64(count))
-                if read == 0 { break }
-                count += read
-            }
-            return count
-        }
-        return Array(bytes.prefix(count))
+        let buffer = try file.bytes(min(length, FrameHeader.frameLength(stored: Format.frameStoredLimit)), at: offset)
+        return withExtendedLifetime(buffer) { Array(buffer.bytes) }
     }
 }
