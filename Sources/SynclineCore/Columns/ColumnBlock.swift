@@ -301,8 +301,10 @@ final class ColumnBlock: @unchecked Sendable {
         guard last > first else { return (0, rows) }
         let guess = guess(wanted)
         let found = self.id(guess).leading
-        // Several ids may begin alike, and be on both sides of the guess.
-        if found == wanted { return (0, rows) }
+        if found == wanted {
+            // Several ids may begin alike, and be on both sides of the guess.
+            return self.id(guess).hasSameBytes(as: id) ? (guess, guess + 1) : (0, rows)
+        }
         // Steps grow, so that ids in clusters cost no more than a binary search.
         var (place, step) = (guess, 2)
         if found < wanted {

@@ -120,10 +120,24 @@ package final class BlockCache: Sendable {
     /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
-    /// Fetches a number of lines of a block, if it is cached.
+    /// Fetches the first lines of a block, if it is cached.
     func prefetch(_ place: Place, lines: Int) {
         content.withLock { content in
             if let slot = content[place] { content.prefetch(slot, lines: lines) }
+        }
+    }
+
+    /// Gives the lookups in a run their blocks, those that are cached, and fetches what a search reads first.
+    func findBlocks(of lookups: KeyLookups, inRun run: Int, _ isWanted: (borrowing KeyLookup) -> Bool) {
+        content.withLock { content in
+            for index in lookups.indices where isWanted(lookups[index]) {
+                if let slot = content[Place(run: run, block: lookups[index].place)] { content.prefetch(slot, lines: 1) }
+            }
+            for index in lookups.indices where isWanted(lookups[index]) {
+                guard let slot = content[Place(run: run, block: lookups[index].place)] else { continue }
+                content.slots[slot].isUsed = true
+                lookups[index].block = content.slots[slot].block
+            }
         }
     }
 

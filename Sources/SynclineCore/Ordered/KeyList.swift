@@ -30,19 +30,50 @@ struct KeyList {
     /// - Parameter isWanted: Which of the keys are searched for.
     @inline(__always)
     func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
-        for index in lookups.indices where isWanted(lookups[index]) { lookups[index].place = 0 }
-        var left = ends.count
+        // Mostly they begin alike, as the keys of one table do. Among such keys the eight bytes that follow decide.
+        var shared: Bytes?
+        for index in lookups.indices where isWanted(lookups[index]) {
+            let key = lookups[index].key
+            shared = shared.map { Bytes(rebasing: $0[..<$0.sharedPrefix(with: key)]) } ?? key
+        }
+        guard let shared else { return }
         keys.withBytes { list in
+            let first = last(notAfter: shared) ?? 0
+            var left = max(1, end(of: shared, list) - first)
+            for index in lookups.indices where isWanted(lookups[index]) { lookups[index].place = first }
             while left > 1 {
                 let half = left / 2
                 for index in lookups.indices where isWanted(lookups[index]) {
                     let place = lookups[index].place
-                    let isAfter = key(place + half, of: list).compare(lookups[index].key) > 0
+                    let isAfter = isAfter(place + half, lookups[index].key, skipping: shared.count, list)
                     lookups[index].place = isAfter ? place : place + half
                 }
                 left -= half
             }
         }
+    }
+
+    /// The first key that neither begins with a prefix nor comes before it.
+    private func end(of prefix: Bytes, _ keys: Bytes) -> Int {
+        var (low, high) = (0, ends.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let start = Bytes(rebasing: key(middle, of: keys).prefix(prefix.count))
+            if start.compare(prefix) <= 0 { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether a key of the list is after another one that begins like it.
+    @inline(__always)
+    private func isAfter(_ place: Int, _ other: Bytes, skipping shared: Int, _ keys: Bytes) -> Bool {
+        let key = key(place, of: keys)
+        if min(key.count, other.count) >= shared + 8 {
+            let mine = key.loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+            let theirs = other.loadUnaligned(fromByteOffset: shared, as: UInt64.self)
+            if mine != theirs { return mine.bigEndian > theirs.bigEndian }
+        }
+        return key.compare(other) > 0
     }
 
     /// Compares a key of the list with another.

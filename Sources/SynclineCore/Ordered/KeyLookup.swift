@@ -11,7 +11,7 @@ struct KeyLookup {
     fileprivate var run = 0
     /// The block of that run which would hold the key, by its number, and itself if it is cached.
     var place = 0
-    fileprivate var block: RunBlock?
+    var block: RunBlock?
     /// The columns of that block, if it has some.
     fileprivate var columns: Unmanaged<ColumnBlock>?
     /// The row of the key among them, if they have it.
@@ -71,19 +71,14 @@ extension Run {
     /// Finds the blocks that would hold those keys that this run may have, and fetches what a search reads there.
     /// - Parameter number: Its own, among the runs.
     fileprivate func prepare(_ lookups: KeyLookups, _ number: Int) {
-        findPlaces(of: lookups) { $0.run == number }
-        for index in lookups.indices where lookups[index].run == number { prefetch(lookups[index].place) }
+        findBlocks(of: lookups) { $0.run == number }
         for index in lookups.indices where lookups[index].run == number {
-            let block = cached(lookups[index].place)
-            lookups[index].columns = block?.columnsInPlace
-            lookups[index].block = block
+            lookups[index].block?.prefetchParts()
+            lookups[index].columns = lookups[index].block?.columnsInPlace
         }
         for index in lookups.indices where lookups[index].run == number {
             let key = lookups[index].key
-            lookups[index].columns?._withUnsafeGuaranteedRef { block in
-                block.prefetchColumns()
-                block.prefetch(key)
-            }
+            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetch(key) }
         }
         for index in lookups.indices where lookups[index].run == number {
             let key = lookups[index].key

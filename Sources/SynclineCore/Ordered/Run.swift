@@ -106,13 +106,11 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
-    /// The same for those of several keys that are wanted.
-    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
+    /// Finds the numbers of the blocks that would hold some keys, and those of the blocks that are cached.
+    func findBlocks(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
         index.findPlaces(of: lookups, isWanted)
+        cache.findBlocks(of: lookups, inRun: number, isWanted)
     }
-
-    /// Fetches the beginning of a block, if it is cached.
-    func prefetch(_ place: Int) { cache.prefetch(cachePlace(place), lines: 1) }
 
     /// Returns a block to search, if it is cached.
     func cached(_ place: Int) -> RunBlock? {

@@ -1,33 +1,22 @@
-// The first rows of an order, found in one pass over rows in any order. It keeps the encoded rows, at most twice as many
-// as are wanted: when there are more, it drops those that come last, and from then on it takes only rows that come
-// before the last one kept.
+// The first rows of an order, found in one pass over rows in any order. It keeps at most twice as many as are wanted:
+// when there are more, it drops those that come last, and from then on it takes only rows that come before the last one
+// kept.
 
 import SynclineGround
 
 struct FirstRows {
-    /// Where a row's parts are in the memory.
+    /// A row, and where its position is in the memory.
     private struct Item {
         /// The first bytes of the position, which decide most comparisons.
         let head: UInt64
-        let start: Int
-        /// The length of the position, the key and the value.
-        let position: Int
-        let key: Int
-        let value: Int
-
-        var end: Int { start + position + key + value }
+        var place: Range<Int>
+        var row: Int
 
         func isBefore(_ other: Item, _ memory: Bytes) -> Bool {
             head == other.head ? position(memory).compare(other.position(memory)) < 0 : head < other.head
         }
 
-        func position(_ memory: Bytes) -> Bytes { part(memory, 0, position) }
-        func key(_ memory: Bytes) -> Bytes { part(memory, position, key) }
-        func value(_ memory: Bytes) -> Bytes { part(memory, position + key, value) }
-
-        private func part(_ memory: Bytes, _ offset: Int, _ length: Int) -> Bytes {
-            Bytes(rebasing: memory[start + offset..<start + offset + length])
-        }
+        func position(_ memory: Bytes) -> Bytes { Bytes(rebasing: memory[place]) }
     }
 
     private var order: SortOrder
@@ -35,6 +24,9 @@ struct FirstRows {
     /// Rows up to and including this position are not wanted.
     private let after: [UInt8]?
     private var items: [Item] = []
+    private var rows: [StoredRow] = []
+    /// Whether the items are in order, and the rows in that of the items.
+    private var isSorted = true
     private var memory = ByteWriter(capacity: 512)
     private var position = ByteWriter(capacity: 256)
     /// The position of the last row kept, once there are as many as are wanted.
@@ -76,7 +68,7 @@ struct FirstRows {
         row.sight.withID { position.append($0) }
         if let bound, isAfter(bound) { return false }
         if let after, !isAfter(after) { return true }
-        try add(row.key, row.value)
+        add(StoredRow(row.sight.compactID, columns: row.sight.row))
         return true
     }
 
@@ -84,15 +76,16 @@ struct FirstRows {
         position.withView { mine in other.withBytes { mine.compare($0) > 0 } }
     }
 
-    private mutating func add(_ key: Bytes, _ view: ValueView) throws(SyncError) {
+    private mutating func add(_ row: StoredRow) {
         let start = memory.count
-        let (head, length) = position.withView { ($0.head, $0.count) }
-        position.withView { memory.append($0) }
-        memory.append(key)
-        let valueStart = memory.count
-        try view.append(to: &memory)
-        items.append(
-            Item(head: head, start: start, position: length, key: key.count, value: memory.count - valueStart))
+        let head = position.withView { position in
+            memory.append(position)
+            return position.head
+        }
+        let item = Item(head: head, place: start..<memory.count, row: rows.count)
+        if isSorted, let last = items.last { isSorted = memory.withView { !item.isBefore(last, $0) } }
+        items.append(item)
+        rows.append(row)
         // A place for each row wanted, and as many again, so that sorting is rare.
         if items.count == limit || items.count >= limit.addingOrMax(max(limit, 32)) { cut() }
     }
@@ -101,28 +94,33 @@ struct FirstRows {
     private mutating func cut() {
         sort()
         guard items.count >= limit else { return }
+        let hasOthers = items.count > limit
         items.removeSubrange(limit...)
+        rows.removeSubrange(limit...)
         guard let last = items.last else { return }
         let position = memory.withView { [UInt8](last.position($0)) }
         bound = position
         edge = order.edge(position)
         edges += 1
-        if items.reduce(0, { $0 + $1.end - $1.start }) < memory.count / 2 { compact() }
+        if hasOthers { compact() }
     }
 
     private mutating func sort() {
+        if isSorted { return }
         memory.withView { memory in items.sort { $0.isBefore($1, memory) } }
+        rows = items.map { rows[$0.row] }
+        for index in items.indices { items[index].row = index }
+        isSorted = true
     }
 
-    /// Moves the rows that are kept to memory of their own.
+    /// Moves the positions that are kept to memory of their own.
     private mutating func compact() {
-        var kept = ByteWriter(capacity: memory.count)
+        var kept = ByteWriter(capacity: memory.count / 2)
         memory.withView { old in
             for index in items.indices {
-                let item = items[index]
-                items[index] = Item(
-                    head: item.head, start: kept.count, position: item.position, key: item.key, value: item.value)
-                kept.append(Bytes(rebasing: old[item.start..<item.end]))
+                let start = kept.count
+                kept.append(items[index].position(old))
+                items[index].place = start..<kept.count
             }
         }
         memory = kept
@@ -131,18 +129,12 @@ struct FirstRows {
     /// How many rows are taken before there are as many as are wanted.
     var missing: Int { max(0, limit - items.count) }
 
-    /// The number of rows that are wanted and there.
-    var count: Int { min(items.count, limit) }
-
-    /// Calls `body` with what the rows were read from, in order, without the first `skip`.
-    mutating func forEach(
-        skipping skip: Int, _ body: (_ key: Bytes, _ value: Bytes) throws(SyncError) -> Void
-    ) throws(SyncError) {
+    /// The wanted rows in order, without the first `skip`.
+    mutating func finish(skipping skip: Int) -> [StoredRow] {
         sort()
-        let wanted = items.prefix(limit).dropFirst(skip)
-        try memory.withView { memory throws(SyncError) in
-            for item in wanted { try body(item.key(memory), item.value(memory)) }
-        }
+        rows.removeSubrange(min(limit, rows.count)...)
+        rows.removeFirst(min(skip, rows.count))
+        return rows
     }
 }
 

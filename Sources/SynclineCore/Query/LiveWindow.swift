@@ -62,9 +62,7 @@ package struct LiveWindow: LiveContent {
         wide.select = nil
         let result = try reader.run(wide)
         items = result.rows.map { row in
-            let values = query.order.map { row.value(ofColumn: $0.column) }
-            return Item(
-                position: SortOrder.position(RowQuery.Place(values: values, id: row.id), query.order, types), row: row)
+            Item(position: SortOrder.position(RowQuery.Place(of: row, in: query.order), query.order, types), row: row)
         }
         isWhole = items.count < capacity
         total = result.count ?? 0
@@ -73,9 +71,7 @@ package struct LiveWindow: LiveContent {
     /// The current result.
     package var result: QueryResult {
         let shown = items.dropFirst(query.skip).prefix(query.top ?? .max).map(\.row)
-        let end = shown.last.map { row in
-            RowQuery.Place(values: query.order.map { row.value(ofColumn: $0.column) }, id: row.id)
-        }
+        let end = shown.last.map { RowQuery.Place(of: $0, in: query.order) }
         let rows = query.select.map { columns in shown.map { $0.selecting(columns) } } ?? shown
         return QueryResult(rows: rows, count: query.countsAll ? total : nil, end: end)
     }

@@ -107,7 +107,7 @@ final class QueryRun {
         var found = collector(comeByKey: !isCovering || scan.isPinned)
         let isDone = try forEachMatch(scan, isCovering) { row throws(SyncError) in _ = try found.offer(row) }
         if !isDone { matches = 0 }
-        return isDone ? try result(&found, isCovering: isCovering) : nil
+        return isDone ? try result(&found) : nil
     }
 
     /// Reads entries in the order of the query until there are enough rows; nil if there are too many.
@@ -160,7 +160,7 @@ final class QueryRun {
             return nil
         }
         try look(&few, filter, &found)
-        return try result(&found, isCovering: isCovering)
+        return try result(&found)
     }
 
     /// Looks up the rows of some entries, offers those that match, and removes the entries.
@@ -181,8 +181,8 @@ final class QueryRun {
             comeByKey: comeByKey && !reader.spellsIDs)
     }
 
-    private func result(_ found: inout ResultRows, isCovering: Bool = false) throws(SyncError) -> QueryResult {
-        let (rows, end) = try found.isDecoded ? found.finish() : found.finish(visitor, isCovering: isCovering)
+    private func result(_ found: inout ResultRows) throws(SyncError) -> QueryResult {
+        let (rows, end) = try found.finish()
         return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
     }
 

@@ -1,12 +1,12 @@
-// Collects the rows of a result. If all matches are wanted and come in the order of their keys, each is decoded as it is
-// found. Otherwise the first ones of the order are kept encoded, and decoded when all matches are known.
+// Collects the rows of a result. If all matches are wanted and come in the order of their keys, they are taken as they
+// come. Otherwise the first ones of the order are kept, and sorted when all matches are known.
 
 import SynclineGround
 
 struct ResultRows: ~Copyable {
     private let skip: Int
     private let order: [RowQuery.Key]
-    /// The rows kept encoded; nil if all are decoded as they come.
+    /// The first rows of the order; nil if all are taken as they come.
     private var first: FirstRows?
     private var rows: [StoredRow] = []
     private var selection: ColumnSelection?
@@ -44,7 +44,8 @@ struct ResultRows: ~Copyable {
         if let isWanted = try first?.offer(row) { return isWanted }
         // Most results have a few rows, and an array that grows from one row on is copied for each of them.
         if rows.isEmpty { rows.reserveCapacity(4) }
-        rows.append(try decoded(row.sight))
+        let sight = row.sight
+        rows.append(StoredRow(sight.compactID, columns: try selection?.row(sight) ?? sight.row))
         if let form, row.form != form { hasForms = true }
         form = row.form
         return true
@@ -56,43 +57,29 @@ struct ResultRows: ~Copyable {
         return try offer(row)
     }
 
-    private mutating func decoded(_ sight: EncodedRowView) throws(SyncError) -> StoredRow {
-        let columns = try selection?.row(sight) ?? sight.row
-        return StoredRow(sight.compactID, columns: columns)
-    }
-
-    /// Whether all rows are decoded as they come.
-    var isDecoded: Bool { first == nil }
-
-    /// The rows of the result, and the place of the last one, if all rows are decoded.
-    mutating func finish() -> (rows: [StoredRow], end: RowQuery.Place?) {
-        if hasForms { rows.sortByID() }
-        if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
-        return (rows, rows.last.map { RowQuery.Place(values: [], id: $0.id) })
-    }
-
-    /// The same if the first rows of the order are kept encoded.
-    mutating func finish(
-        _ visitor: RowVisitor, isCovering: Bool
-    ) throws(SyncError) -> (rows: [StoredRow], end: RowQuery.Place?) {
-        guard var first else { return ([], nil) }
+    /// The rows of the result, and the place of the last one.
+    mutating func finish() throws(SyncError) -> (rows: [StoredRow], end: RowQuery.Place?) {
+        guard var first else { return finishByKey() }
         // The only one, so that sorting it copies nothing.
         self.first = nil
-        var end: RowQuery.Place?
-        var left = first.count - skip
-        rows.reserveCapacity(max(0, left))
-        try first.forEach(skipping: skip) { key, value throws(SyncError) in
-            func add(_ row: borrowing VisitedRow) throws(SyncError) {
-                rows.append(try decoded(row.sight))
-                left -= 1
-                if left == 0 { end = RowQuery.Place(of: row.sight, in: order) }
-            }
-            if isCovering {
-                try visitor.visit(entry: key, value, add)
-            } else {
-                try visitor.visit(key, ValueView(value), add)
-            }
+        rows = first.finish(skipping: skip)
+        let end = rows.last.map { RowQuery.Place(of: $0, in: order) }
+        if selection != nil {
+            for index in rows.indices { rows[index].columns = try selected(rows[index].columns) }
         }
         return (rows, end)
+    }
+
+    private mutating func selected(_ row: Row) throws(SyncError) -> Row {
+        try row.withView { view throws(SyncError) in
+            let sight = EncodedRowView(id: Bytes(start: nil, count: 0), row: view)
+            return try selection?.row(sight) ?? row
+        }
+    }
+
+    private mutating func finishByKey() -> (rows: [StoredRow], end: RowQuery.Place?) {
+        if hasForms { rows.sortByID() }
+        if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
+        return (rows, rows.last.map { RowQuery.Place(of: $0, in: []) })
     }
 }

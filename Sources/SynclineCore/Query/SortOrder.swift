@@ -69,7 +69,7 @@ struct SortOrder {
 
 extension RowQuery.Place {
     /// The place of a row in an order.
-    init(of row: EncodedRowView, in order: [RowQuery.Key]) {
+    init(of row: StoredRow, in order: [RowQuery.Key]) {
         self.init(values: order.map { row.value(ofColumn: $0.column) }, id: row.id)
     }
 }

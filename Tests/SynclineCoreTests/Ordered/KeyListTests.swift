@@ -10,11 +10,20 @@ import Testing
     @Test func `a search finds the last key that is not after another`() {
         for seed in UInt64(1)...60 {
             var chance = Chance(seed: seed)
-            func key() -> [UInt8] { (0..<chance.below(5)).map { _ in UInt8(chance.below(3)) } }
+            // Some begin alike, and some of these differ in the eight bytes that follow, or after them.
+            let prefixes: [[UInt8]] = [[], [1], [1, 2, 1], [1, 2, 1] + [UInt8](repeating: 1, count: 8)]
+            let most = chance.below(4)
+            func key() -> [UInt8] {
+                prefixes[chance.below(most + 1)]
+                    + (0..<chance.below(5) * chance.pick([1, 3])).map { _ in
+                        UInt8(chance.below(3))
+                    }
+            }
             let keys = Set((0..<chance.below(70)).map { _ in key() }).sorted { $0.lexicographicallyPrecedes($1) }
             var list = KeyList()
             for key in keys { key.withBytes { list.append($0) } }
-            let wanted = (0..<20).map { _ in key() }
+            let alike = chance.once(in: 2) ? chance.pick(prefixes) : []
+            let wanted = (0..<20).map { _ in alike + key() }
             let expected = wanted.map { wanted in keys.lastIndex { !wanted.lexicographicallyPrecedes($0) } }
             #expect(wanted.map { $0.withBytes { list.last(notAfter: $0) } } == expected, "seed \(seed)")
             let memory = wanted.map { UnsafeMutableRawBufferPointer.allocate(byteCount: $0.count, alignment: 1) }

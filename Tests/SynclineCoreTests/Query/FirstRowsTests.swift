@@ -29,8 +29,7 @@ import Testing
                     }
                 }
             }
-            var found: [String] = []
-            try first.forEach(skipping: skip) { key, _ in found.append(String(decoding: key, as: UTF8.self)) }
+            let found = first.finish(skipping: skip).map(\.id)
             let expected = arrival.enumerated()
                 .sorted { left, right in
                     left.element == right.element
