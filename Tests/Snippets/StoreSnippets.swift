@@ -94,7 +94,7 @@ enum StoreSnippets {
 
         expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
 
-        for step in try await database.undoSteps() { print(step.event, step.rows) }
+        for step in try await database.undoSteps() { print(step.name ?? "change", step.rows) }
 
         let event = database.lastEvent
         try await database.restore(try await database.restoration(undoing: event))

@@ -235,7 +235,7 @@ private struct Stamped: VersionedModel {
                 let found = try await database.tables()
                 #expect(found == ["note"])
             },
-            Step("transaction(durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
+            Step("transaction(_:durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
             Step("undo()") { try await $0.undo() },
             Step("undoSteps(limit:)") { _ = try await $0.undoSteps() },
             Step("canUndo()") { database in

@@ -71,7 +71,7 @@ import Testing
         for step in 0..<(8 + chance.below(25)) {
             let id = "r\(chance.below(26))"
             let part = Array(Self.item(&chance).shuffled(using: &chance).prefix(3))
-            switch chance.below(10) {
+            switch chance.below(11) {
             case 0...1: await story.call("insert", "t", Self.row("new\(step)", &chance).json)
             case 2...4: await story.call("update", "t", Value.object([.init("id", .string(id))] + part).json)
             case 5: await story.call("delete", "t", id)
@@ -80,6 +80,11 @@ import Testing
                 if chance.once(in: 3) { story.network.script([nil, .dropAnswer]) }
             case 7: await story.call("push", "--policy", chance.pick(["fail", "merge", "client-wins"]))
             case 8: await story.call("sync", "t")
+            case 9:
+                let database = try await SyncDatabase.open(at: log.path)
+                let row = Self.row("own\(step)", &chance)
+                try await database.transaction("geheim\(step)") { try $0.insert("t", row) }
+                try await database.close()
             default: _ = await Call.tool(words: wanted, on: log, transport: story.network)
             }
             story.network.script([])
@@ -130,6 +135,7 @@ import Testing
                         "before", "after", "fields", "name", "source", "differences", "change", "outcome", "changes",
                     ].contains(member.name) ? .init(member.name, bare(member.value)) : nil
                 })
+        case .string(Masking.words): .string("…")
         case .string(let text): .string(text.hasPrefix("@") || text.count < 14 && !text.contains("geheim") ? text : "…")
         default: .null
         }

@@ -9,6 +9,8 @@ import SynclineGround
 public struct UndoStep: Hashable, Sendable {
     /// Its event.
     public var event: EventNumber
+    /// The name that the app gave it; nil if it gave none, or a compaction has removed the event.
+    public var name: String?
     /// When it was made; nil if a compaction has removed the event.
     public var date: Date?
     /// The number of rows that it changed.
@@ -54,14 +56,14 @@ extension SyncDatabase {
         let reader = try current.reader
         let events = try UndoSearch.events(reader, through: current.through, limit: limit)
         if events.isEmpty { return [] }
-        let times = try readHistory { () throws(SyncError) in
+        let found = try readHistory { () throws(SyncError) in
             let walk = try EventWalk(opening: storage)
-            return try events.map { event throws(SyncError) in try walk.time(of: event) }
+            return try events.map { event throws(SyncError) in try walk.transaction(event) }
         }
-        return try zip(events, times).map { pair throws(SyncError) in
+        return try zip(events, found).map { event, found throws(SyncError) in
             UndoStep(
-                event: EventNumber(rawValue: pair.0), date: pair.1.map { Date(milliseconds: $0) },
-                rows: try reader.rowCount(changedBy: pair.0))
+                event: EventNumber(rawValue: event), name: found?.name,
+                date: found.map { Date(milliseconds: $0.time) }, rows: try reader.rowCount(changedBy: event))
         }
     }
 

@@ -119,28 +119,35 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Runs a transaction on any tables: all of its changes are stored, or none.
+    ///
+    /// - Parameters:
+    ///   - name: A name for the transaction, which ``undoSteps(limit:)`` and the history show, such as "Archive list".
+    ///   - durability: When the transaction counts as stored; nil for what the configuration says.
+    ///   - body: Makes the changes.
     @discardableResult
     @concurrent
     public func transaction<Value: Sendable>(
-        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Value
+        _ name: String? = nil, durability: Durability? = nil,
+        _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> Value {
-        try await perform(transaction: durability, body).value
+        try await perform(transaction: durability, named: name, body).value
     }
 
     /// Like `transaction`, but returns the event's number, or nil if nothing changed.
     package func transactionEvent(
-        durability: Durability? = nil, _ body: @escaping @Sendable (SyncTransaction) throws -> Void
+        named name: String? = nil, durability: Durability? = nil,
+        _ body: @escaping @Sendable (SyncTransaction) throws -> Void
     ) async throws -> UInt64? {
-        try await perform(transaction: durability, body).event
+        try await perform(transaction: durability, named: name, body).event
     }
 
     /// Runs a transaction. Without a group, its only change is recorded as a single-change event.
     func perform<Value: Sendable>(
-        transaction durability: Durability?, isGrouped: Bool = true,
+        transaction durability: Durability?, named name: String? = nil, isGrouped: Bool = true,
         _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
         try await writer.perform(durability ?? configuration.durability) { engine in
-            let (outcome, event) = try engine.local(isGrouped: isGrouped) { transaction in
+            let (outcome, event) = try engine.local(isGrouped: isGrouped, named: name) { transaction in
                 Result { try body(transaction) }
             }
             // An error that the app throws passes through unchanged; the writer rolls the changes back.

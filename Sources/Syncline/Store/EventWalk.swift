@@ -62,15 +62,18 @@ package struct EventWalk: Sendable {
         }
     }
 
-    /// When an event was written; nil if it was removed.
-    package func time(of event: UInt64) throws(SyncError) -> Int64? {
-        var time: Int64?
+    /// When an event was written, and the name if it is a transaction of the app; nil if the event was removed.
+    package func transaction(_ event: UInt64) throws(SyncError) -> (time: Int64, name: String?)? {
+        var found: (time: Int64, name: String?)?
         if try event < first { return nil }
         try forEachRecord(from: event) { number, record throws(SyncError) in
-            if number == event { time = try EventReader(record, ShapeTable()).time }
+            if number == event {
+                var reader = try EventReader(record, ShapeTable())
+                found = try reader.heading()
+            }
             return false
         }
-        return time
+        return found
     }
 
     /// The last event before the first one that is later than a time; 0 if that is the first of all, which is returned,

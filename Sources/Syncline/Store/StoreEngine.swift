@@ -74,7 +74,8 @@ package final class StoreEngine {
 
     /// Runs a transaction, and writes its changes as one event.
     func local<Value>(
-        isGrouped: Bool, at time: Int64? = nil, _ body: (SyncTransaction) throws(SyncError) -> Value
+        isGrouped: Bool, named name: String? = nil, at time: Int64? = nil,
+        _ body: (SyncTransaction) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
         recordOpening()
         let number = nextNumber
@@ -82,7 +83,7 @@ package final class StoreEngine {
             self,
             LocalTransactionWriter(
                 projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
-                notesSeen: isFollower))
+                name: name, notesSeen: isFollower))
         // An app that keeps it must not change the state later, also after an error.
         defer { transaction.close() }
         let value = try body(transaction)

@@ -76,10 +76,13 @@ package struct LocalTransaction: Hashable, Sendable {
     package var changes: [LocalChange]
     /// Whether it was made as a transaction, and so is undone as a whole.
     package var isGrouped: Bool
+    /// The app's name for it.
+    package var name: String?
 
-    package init(_ changes: [LocalChange], isGrouped: Bool) {
+    package init(_ changes: [LocalChange], isGrouped: Bool, name: String? = nil) {
         self.changes = changes
         self.isGrouped = isGrouped
+        self.name = name
     }
 }
 

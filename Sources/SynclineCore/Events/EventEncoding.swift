@@ -138,7 +138,7 @@ extension Event {
             writer.append(name: name)
             writer.append(optional: value)
         case .local(let transaction):
-            writer.append(flag: transaction.isGrouped)
+            writer.append(transactionNamed: transaction.name, isGrouped: transaction.isGrouped)
             for change in transaction.changes { writer.append(change: change) }
         case .undone(let event):
             writer.append(optional: .integer(Int64(bitPattern: event)))
@@ -361,10 +361,10 @@ package struct EventReader {
             let name = try name()
             return .configured(name: name, value: try optionalValue())
         case .local:
-            let isGrouped = try flag()
+            let (isGrouped, name) = try transaction()
             var changes: [LocalChange] = []
             while !isAtEnd { changes.append(try change()) }
-            return .local(LocalTransaction(changes, isGrouped: isGrouped))
+            return .local(LocalTransaction(changes, isGrouped: isGrouped, name: name))
         case .undone:
             return .undone(event: UInt64(bitPattern: try integer()))
         case .page:

@@ -9,7 +9,7 @@ package struct LocalFold {
     /// Folds a transaction of the log.
     func apply(_ reader: inout EventReader, number: UInt64) throws(SyncError) {
         do {
-            let isGrouped = try reader.flag()
+            let isGrouped = try reader.transaction().isGrouped
             var index: UInt32 = 0
             var group = ChangeGroup()
             while !reader.isAtEnd {

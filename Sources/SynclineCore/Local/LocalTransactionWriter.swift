@@ -21,13 +21,16 @@ package struct LocalTransactionWriter {
     /// Whether the changes met others that their process had not seen.
     private var isContested = false
 
-    package init(_ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, notesSeen: Bool = false) {
+    package init(
+        _ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, name: String? = nil,
+        notesSeen: Bool = false
+    ) {
         self.notesSeen = notesSeen
         self.projector = projector
         self.number = number
         self.isGrouped = isGrouped
         event = EventWriter(.local, time: time)
-        event.append(flag: isGrouped)
+        event.append(transactionNamed: name, isGrouped: isGrouped)
     }
 
     /// Makes a change; returns false if it changes nothing.

@@ -104,6 +104,12 @@ import Testing
 }
 
 extension Chance {
+    private mutating func transaction() -> LocalTransaction {
+        let name = once(in: 3) ? text() : nil
+        let changes = (0..<below(6)).map { _ in change() }
+        return LocalTransaction(changes, isGrouped: name != nil || once(in: 2), name: name)
+    }
+
     mutating func event(_ kind: EventKind) -> Event {
         let body: Event.Body =
             switch kind {
@@ -114,7 +120,7 @@ extension Chance {
                         schemaVersion: UInt32(below(9)), place: once(in: 2) ? nil : text()))
             case .configured: .configured(name: text(), value: once(in: 3) ? nil : value())
             case .local:
-                .local(LocalTransaction((0..<below(6)).map { _ in change() }, isGrouped: once(in: 2)))
+                .local(transaction())
             case .undone: .undone(event: next())
             case .page:
                 .page(

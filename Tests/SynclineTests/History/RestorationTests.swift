@@ -215,7 +215,26 @@ import Testing
         try await database.compact()
         #expect(try await database.compact().firstEvent > event)
         let steps = try await database.undoSteps()
-        #expect(steps == [UndoStep(event: event, date: nil, rows: 1)])
+        #expect(steps == [UndoStep(event: event, name: nil, date: nil, rows: 1)])
+    }
+
+    @Test func `a step has the name of its transaction`() async throws {
+        let storage = MemoryStorage()
+        let database = try await SyncDatabase.open(storage, .test())
+        let names = ["Pack", nil, "", "\u{202e}\0 long " + String(repeating: "é", count: 5000)]
+        for (place, name) in names.enumerated() {
+            try await database.transaction(name) { transaction in
+                try transaction.insert("t", .item("r\(place)", ["n": 1]))
+            }
+        }
+        try await database.rows(of: "t").insert(.item("alone", ["n": 1]))
+        #expect(try await database.undoSteps().map(\.name) == [nil] + names.reversed())
+        try await database.close()
+        let again = try await SyncDatabase.open(storage, .test())
+        #expect(try await again.undoSteps(limit: 2).map(\.name) == [nil, names[3]])
+        try await again.undo()
+        try await again.undo()
+        #expect(try await again.undoSteps(limit: 1).map(\.name) == [""])
     }
 
     @Test func `a closed store gives nothing to put back, and takes nothing`() async throws {

@@ -49,6 +49,15 @@ import Testing
         #expect(try await rows(widget) == ["a": 2, "b": 3])
     }
 
+    @Test func `its transactions keep their names`() async throws {
+        let app = try await app()
+        let widget = try await follower()
+        try await widget.transaction("Tick off") { try $0.insert("t", .item("a", ["n": 1])) }
+        try await widget.transaction { try $0.insert("t", .item("b", ["n": 2])) }
+        try await app.refresh()
+        #expect(try await app.undoSteps().map(\.name) == [nil, "Tick off"])
+    }
+
     @Test func `a model's table works before the app has declared its columns, and has their types afterwards`()
         async throws
     {
