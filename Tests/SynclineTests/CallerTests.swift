@@ -226,6 +226,10 @@ private struct Stamped: VersionedModel {
             Step("set(_:_:)") { try await $0.set("colour", "red") },
             Step("set(retention:)") { try await $0.set(retention: .everything) },
             Step("setting(_:)") { _ = try await $0.setting("colour") },
+            Step("status()") { database in
+                let found = try await database.status().tables.map(\.name)
+                #expect(found == ["note"])
+            },
             Step("suspend()") { try await $0.suspend() },
             Step("sync(_:progress:)") { database in
                 let found = try await database.sync(["note"]).reason?.code

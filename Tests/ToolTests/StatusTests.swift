@@ -2,6 +2,7 @@
 
 import Foundation
 import SegmentLog
+import Syncline
 import SynclineCore
 import Testing
 
@@ -34,17 +35,19 @@ import Testing
     @Test func `a push lasts until each operation has its answer, and a policy decides within it`() throws {
         let syncs = fold(Story.events)
         let push = try #require(syncs.push)
-        #expect(push.events == 9...15 && push.sent == 8000 && push.until == 14_000)
-        #expect(push.counts == ["done": 2] && push.outcome == "complete")
+        #expect(
+            push.first == 9 && push.last == 15 && push.begin == Date(milliseconds: 8000)
+                && push.end == Date(milliseconds: 14_000))
+        #expect(push.operations == ["done": 2] && push.outcome == .complete)
         #expect(syncs.pages.map(\.event) == [17] && syncs.pages[0].queryID == "all" && syncs.pages[0].rows == 1)
     }
 
     @Test func `an operation without an answer shows, until the store is opened again`() throws {
         let lost = try #require(fold([Self.sent("a"), Self.sent("b"), Self.answered("a", .parked)]).push)
-        #expect(lost.outcome == "unanswered" && lost.unanswered == ["Ob"] && lost.counts == ["parked": 1])
+        #expect(lost.outcome == .unanswered && lost.unanswered == 1 && lost.operations == ["parked": 1])
         let later = try #require(
             fold([Self.sent("a"), Self.sent("b"), Self.opened, Self.answered("b", Self.done)]).push)
-        #expect(later.events == 4...4 && later.sent == nil && later.unanswered == ["Oa"])
+        #expect(later.first == 4 && later.last == 4 && later.begin == nil && later.unanswered == 1)
         #expect(later.json.text.contains(#""seconds":null"#))
     }
 
@@ -54,15 +57,15 @@ import Testing
             Self.sent("a"), Self.answered("a", .parked), local, Self.sent("b"), Self.answered("b", Self.done),
         ]
         let push = try #require(fold(bodies).push)
-        #expect(push.events == 4...5 && push.counts == ["done": 1] && push.outcome == "complete")
+        #expect(push.first == 4 && push.last == 5 && push.operations == ["done": 1] && push.outcome == .complete)
         #expect(push.text(now: 64_000) == "1 minute ago: 1 done, in 1.000 s (@4..5)")
         // A conflict that a policy gives to the server needs no other request.
         let resolution = Event.Body.resolved(
             Resolution(table: "t", id: "a", choice: .takeServer, change: nil, policy: "server-wins"))
         let conflict = Self.answered("a", .conflict(server: nil, code: "row-gone"))
         let decided = try #require(fold([Self.sent("a"), conflict, resolution]).push)
-        #expect(decided.counts == ["decided": 1] && decided.outcome == "complete")
-        #expect(fold([Self.sent("a"), conflict]).push?.outcome == "incomplete")
+        #expect(decided.operations == ["decided": 1] && decided.outcome == .complete)
+        #expect(fold([Self.sent("a"), conflict]).push?.outcome == .incomplete)
     }
 
     @Test(arguments: [

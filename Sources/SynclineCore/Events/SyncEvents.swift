@@ -125,3 +125,19 @@ package struct Resolution: Hashable, Sendable {
         self.policy = policy
     }
 }
+
+extension Answer.Outcome {
+    /// Its name in reports.
+    package var name: String {
+        switch self {
+        case .done: "done"
+        case .conflict: "conflict"
+        case .parked: "parked"
+        case .notReceived: "not received"
+        case .tombstone: "tombstone"
+        case .revived: "revived"
+        case .failing: "failing"
+        case .interrupted: "interrupted"
+        }
+    }
+}

@@ -48,11 +48,11 @@ enum InspectStoreCommands {
                 Column("CURSORS", .right), "COLUMNS",
             ])
         let style = context.output.style
-        for table in try TableSummary.all(reader, PushCounts.byTable(reader)) {
+        for table in try StoreStatus.Table.all(reader, PushCounts.byTable(reader)) {
             try list.row(
                 [
                     Cell(escaped(table.name)), Cell(style.count(table.rows)), Cell(style.count(table.pending)),
-                    Cell(style.count(table.waiting)), Cell(style.count(table.cursors)), Cell(table.columnText),
+                    Cell(style.count(table.undecided)), Cell(style.count(table.cursors)), Cell(table.columnText),
                 ],
                 json: table.json)
         }

@@ -237,18 +237,3 @@ extension SchemaStep {
         }
     }
 }
-
-extension Answer.Outcome {
-    var name: String {
-        switch self {
-        case .done: "done"
-        case .conflict: "conflict"
-        case .parked: "parked"
-        case .notReceived: "not received"
-        case .tombstone: "tombstone"
-        case .revived: "revived"
-        case .failing: "failing"
-        case .interrupted: "interrupted"
-        }
-    }
-}
