@@ -154,6 +154,9 @@ final class Server: Sendable {
         guard let table = configuration.tables.first(where: { $0.name == name }) else {
             throw StartFailure("the configuration has no table \(name)", hint: "Name it with --table or --config")
         }
+        if !table.rules.isEmpty || RightsPlan(configuration.tables)[table: name] != TableRights() {
+            throw StartFailure("table \(name) has a part in rules, so only the server may write to it")
+        }
         do throws(StoreFailure) {
             let store = try SQLStore(try database(configuration), [table], environment, checksRows: false)
             defer { store.close() }

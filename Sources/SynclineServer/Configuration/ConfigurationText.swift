@@ -82,6 +82,7 @@ extension TableDefinition {
                 members.append(.init(operation.rawValue, .string(permission.text)))
             }
         }
+        for (setting, rule) in rules.all { members.append(.init(setting, .string(rule.text))) }
         if let perUser { members.append(.init("perUser", .string(perUser))) }
         if source != name { members.append(.init("source", .string(source))) }
         if !map.isEmpty {

@@ -20,7 +20,7 @@ extension ServerConfiguration {
                 "no-tls", "the server listens on \(listen) without TLS: others can read tokens and rows",
                 "set --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy")
         }
-        for table in tables where !isLocal && table.perUser == nil {
+        for table in tables where !isLocal && table.perUser == nil && table.rules.isEmpty {
             let open = TableOperation.allCases.filter { table.permission($0) == .anonymous }
             if open.isEmpty { continue }
             warn(
@@ -29,6 +29,12 @@ extension ServerConfiguration {
         }
         if !isLocal, metricsListen == nil {
             warn("open-metrics", "/metrics is at the public address", "set metricsListen to a private one")
+        }
+        for table in tables {
+            for (setting, rule) in table.rules.all {
+                findings.append(
+                    Finding(.fact, "table \(table.name)", "rule", "\(setting): \(rule.explanation)"))
+            }
         }
         if limits.connections + 100 > descriptors {
             warn(

@@ -132,9 +132,14 @@ extension ServerConfiguration {
     }
 
     private func check() throws(StartFailure) {
+        if let fault = RuleFault.first(in: tables) {
+            throw StartFailure("tables.\(fault.description)", hint: fault.mend)
+        }
         for table in tables {
             let permissions = TableOperation.allCases.map { table.permission($0) }
-            let needsLogin = table.perUser != nil || permissions.contains { $0 != .anonymous && $0 != .disabled }
+            let needsLogin =
+                table.perUser != nil || !table.rules.isEmpty
+                || permissions.contains { $0 != .anonymous && $0 != .disabled }
             if needsLogin, auth == nil {
                 throw StartFailure(
                     "table \(table.name) needs a login, but there is no key to check tokens",

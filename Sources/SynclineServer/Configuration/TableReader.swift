@@ -8,7 +8,7 @@ import SynclineWire
 
 extension TableDefinition {
     private static let members =
-        ["softDelete", "dynamicSchema", "columns", "access", "perUser", "source", "map"]
+        ["softDelete", "dynamicSchema", "columns", "access", "perUser", "source", "map", "write"]
         + TableOperation.allCases.map(\.rawValue)
 
     init(_ name: String, _ value: Value) throws(StartFailure) {
@@ -28,8 +28,10 @@ extension TableDefinition {
         }
         for operation in TableOperation.allCases {
             guard let word = try object.text(operation.rawValue) else { continue }
+            if try rules.take(word, operation, object.place(operation.rawValue)) { continue }
             permissions[operation] = try Permission(word, object.place(operation.rawValue))
         }
+        if let text = try object.text("write") { rules.write = try RowRule(text, object.place("write")) }
         if let value = object["map"] { map = try TableDefinition.map(value, object.place("map")) }
         if let perUser { try TableDefinition.check(column: perUser, object.place("perUser")) }
     }

@@ -45,7 +45,10 @@ final class SQLStore: TableStore {
             try StoreFailure.check(findings)
             for finding in findings { Diagnostics.note(finding.text) }
         }
-        published = SharedReading(Published(built))
+        // A store for one of several tables leaves the rules as they are.
+        let rules = RightsInstaller(definitions: definitions, dialect: database.dialect)
+        let served = try rules.catalogue(database, built, environment, installs: checksRows)
+        published = SharedReading(Published(served))
         for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
             Diagnostics.note(note)
         }
@@ -82,9 +85,16 @@ final class SQLStore: TableStore {
 
     /// Learns of columns that other processes created, and of manual changes to tables, which are logged.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
-        let (old, new) = (currentCatalogue, try SchemaInstaller.catalogue(connection, definitions, dialect))
+        let (old, new) = (currentCatalogue, try SQLStore.catalogue(connection, definitions, dialect))
         publish(new)
         for note in new.notes(since: old) { Diagnostics.note(note) }
+    }
+
+    private static func catalogue(
+        _ connection: any SQLConnection, _ definitions: [TableDefinition], _ dialect: SQLDialect
+    ) throws(StoreFailure) -> StoreCatalogue {
+        let catalogue = try SchemaInstaller.catalogue(connection, definitions, dialect)
+        return try RightsInstaller(definitions: definitions, dialect: dialect).complete(catalogue, connection)
     }
 
     /// Reads the tables' structure again.
@@ -108,6 +118,33 @@ final class SQLStore: TableStore {
                 return found?.row
             }
         }
+    }
+
+    func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow? {
+        try database.read { connection throws(StoreFailure) in
+            try current(table, connection) { statements, number throws(StoreFailure) in
+                try ruled(statements, subject, connection, &number) { read throws(StoreFailure) in
+                    try read.row(id: id)
+                }
+            }
+        }
+    }
+
+    /// A read of a table with rules, as of one moment.
+    private func ruled<Result>(
+        _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,
+        _ body: (RuledRead) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        guard let rights = currentCatalogue.rights[statements.schema.name] else {
+            throw tableChanged(statements.schema.name)
+        }
+        let read = RuledRead(statements, rights, subject: subject, limits, connection)
+        let result = try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+            let schema = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
+            return ((try body(read), schema ?? 0), true)
+        }
+        number = max(number, result.1)
+        return result.0
     }
 
     /// Repeats a read with the current columns if a row shows that there are new ones, or if the table was changed by
@@ -145,6 +182,11 @@ final class SQLStore: TableStore {
         try database.read { connection throws(StoreFailure) in
             try learn(plan, connection)
             return try current(plan.table, connection) { statements, number throws(StoreFailure) in
+                if statements.schema.definition.rules.read != nil {
+                    return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+                        try read.list(plan)
+                    }
+                }
                 let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
                 if let filter, !filter.isExact {
                     return try evaluated(plan, filter, statements, connection, &number)
@@ -240,8 +282,13 @@ final class SQLStore: TableStore {
         try continuing { known throws(StoreFailure) in
             try database.read { connection throws(StoreFailure) in
                 try current(plan.table, connection) { statements, number throws(StoreFailure) in
+                    if statements.schema.definition.rules.read != nil {
+                        return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+                            try read.changes(plan, try mark(connection, known))
+                        }
+                    }
                     // The mark and the rows are from one moment.
-                    try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                    return try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
                         let mark = try mark(connection, known)
                         return (try changes(plan, mark, statements, connection, &number), true)
                     }
@@ -337,6 +384,10 @@ final class SQLStore: TableStore {
                 try removeAll(statements.purge(before: time))
             }
             try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
+            try database.write { connection throws(StoreFailure) in
+                try connection.run(RightsSQL.forgetEdges(before: time, dialect))
+                try connection.run(RightsSQL.forgetStays(before: time, dialect))
+            }
         }
         try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
     }
@@ -353,6 +404,8 @@ final class SQLStore: TableStore {
             let tombstone = SQLStatement(
                 dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#)
             latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
+            let end = try connection.first(RightsSQL.latestEnd(before: time, dialect), count: 1)
+            latest = max(latest, end?[0].integer ?? 0)
             if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
         }
     }

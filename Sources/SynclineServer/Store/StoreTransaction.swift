@@ -107,14 +107,21 @@ struct StoreTransaction {
         stamp.change += 1
         let write = prepared.write
         guard let statements = catalogue.tables[write.table] else { throw store.tableChanged(write.table) }
-        if let known = try remembered(write, statements) { return known }
         let schema = statements.schema
+        let source = SQLRights(
+            connection: connection, dialect: dialect, rights: catalogue.rights[write.table] ?? TableRights(),
+            table: write.table)
+        let judge =
+            schema.definition.rules.isEmpty
+            ? nil : RightsJudge(schema.definition, source.rights, subject: write.subject, source)
+        if let known = try remembered(write, statements) { return try told(known, judge, statements) }
         guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
         let mayBegin = store.limits.mayBegin(schema, allowance.columns)
         func decide(_ existing: TableRow?) -> DecidedWrite {
             prepared.decide(on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes)
         }
-        if case .insert = write.kind, schema.isOwn, let outcome = try insertNew(decide(nil), statements) {
+        let isPlain = judge == nil && source.rights == TableRights()
+        if case .insert = write.kind, schema.isOwn, isPlain, let outcome = try insertNew(decide(nil), statements) {
             if !outcome.isRefused {
                 note(nil, outcome, schema)
                 try remember(outcome, of: write)
@@ -123,7 +130,11 @@ struct StoreTransaction {
         }
         let existing = try row(write.id, statements)
         work += existing?.size ?? 0
-        let decided = decide(existing)
+        let decided =
+            try judge.map { judge throws(StoreFailure) in
+                try prepared.decide(
+                    on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes, judge)
+            } ?? decide(existing)
         var outcome = decided.outcome
         if outcome.isRefused { return outcome }
         let grown = decided.table === schema ? statements : TableSQL(decided.table, dialect)
@@ -132,8 +143,19 @@ struct StoreTransaction {
         try apply(outcome, grown, only: places ?? schema.placesSet(by: decided.item))
         if !schema.isOwn { outcome = try stored(outcome, existing, grown) }
         note(existing, outcome, grown.schema)
+        if !isPlain, let row = outcome.row {
+            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, stamp)
+        }
         try remember(outcome, of: write)
-        return outcome
+        return try told(outcome, judge, grown)
+    }
+
+    /// The outcome as the caller may see it by the table's rules.
+    private func told(
+        _ outcome: WriteOutcome, _ judge: RightsJudge<SQLRights>?, _ statements: TableSQL
+    ) throws(StoreFailure) -> WriteOutcome {
+        guard let judge, let id = outcome.row?.id else { return outcome }
+        return try judge.told(outcome, now: try row(id, statements))
     }
 
     private mutating func note(_ existing: TableRow?, _ outcome: WriteOutcome, _ schema: ServedTable) {

@@ -12,7 +12,7 @@ extension TableDefinition {
                 Refusal(405, "operation-disabled", "Method \(operation.rawValue) is not allowed on this table"))
         }
         guard let caller else {
-            if permission != .anonymous || perUser != nil { throw .refused(.loginNeeded) }
+            if permission != .anonymous || perUser != nil || !rules.isEmpty { throw .refused(.loginNeeded) }
             return nil
         }
         if case .role(let name) = permission, !caller.roles.contains(name) { throw .refused(.notPermitted) }

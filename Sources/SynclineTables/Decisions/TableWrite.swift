@@ -25,6 +25,8 @@ package struct TableWrite: Hashable, Sendable {
     package var version: String?
     /// The owner whose rows are visible, if the table's rows belong to users.
     package var owner: String?
+    /// The caller, for the table's rules.
+    package var subject: String?
     /// Whether a change may restore a deleted row, or keep it deleted.
     package var revives: Bool?
     /// The same on every repeat of the write.

@@ -38,7 +38,7 @@ extension TableWrite {
         _ existing: TableRow?, _ visible: TableRow?, _ item: CheckedItem, _ schema: ServedTable, _ stamp: Stamp
     ) -> WriteOutcome {
         if let visible {
-            return .refused(Refusal(409, "row-exists", "An item with this id already exists"), visible)
+            return .refused(.rowExists, visible)
         }
         if existing != nil { return .refused(.idTaken, nil) }
         let columns = schema.columns(of: schema.empty(owner: owner), setting: item)

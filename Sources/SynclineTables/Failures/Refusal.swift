@@ -20,10 +20,12 @@ package struct Refusal: Error, Hashable, Sendable {
 
 /// Refusals with more than one cause.
 extension Refusal {
-    static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
+    package static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
     static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
     /// The caller may not see the row. Not a conflict: there is nothing to decide about.
     package static let idTaken = Refusal(403, "id-taken", "The id is taken by an item of another user; use another id")
+    /// The same for a hidden row as for one that the caller sees.
+    package static let rowExists = Refusal(409, "row-exists", "An item with this id already exists")
     package static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
     /// - Parameter name: The name of the constraint or the column.
     package static func constraint(_ name: String?, _ cause: FailureReason) -> Refusal {

@@ -34,6 +34,13 @@ package final class MemoryTableStore<Tables: SharedTables>: TableStore {
 
     package func row(_ table: String, id: String) -> TableRow? { change { $0.memory.row(table, id: id) } }
 
+    package func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow? {
+        let memory = change { $0.memory }
+        return try memory.row(table, id: id).flatMap { row throws(StoreFailure) in
+            try memory.judge(table, subject)?.sight(of: row) ?? nil
+        }
+    }
+
     package func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         try tables.withLock { tables throws(StoreFailure) in try tables.list(plan) }
     }

@@ -17,10 +17,13 @@ package struct MemoryTables: SharedTables {
     package typealias Touch = (_ row: inout TableRow, _ existing: TableRow?, _ table: String) -> Void
 
     private var tables: [String: Table] = [:]
+    private let plan: RightsPlan
+    /// The edges and the stays.
+    private(set) var rights = MemoryRights()
     private var operations: [OperationKey: (table: String, outcome: WriteOutcome)] = [:]
     private let others: TableDefinition?
     private let ids: IDComparison
-    private let limits: RowLimits
+    let limits: RowLimits
     package var mark: ChangeMark
     private var time: Int64 = 0
     /// Whether the writes that are being carried out changed a row.
@@ -32,7 +35,7 @@ package struct MemoryTables: SharedTables {
         limits: RowLimits = RowLimits(), epoch: String
     ) {
         mark = ChangeMark(epoch: epoch, change: RowVersion.firstChange(of: epoch), purged: 0)
-        (self.others, self.ids, self.limits) = (others, ids, limits)
+        (self.others, self.ids, self.limits, plan) = (others, ids, limits, RightsPlan(definitions))
         for definition in definitions { tables[definition.name] = MemoryTables.empty(definition) }
     }
 
@@ -43,6 +46,12 @@ package struct MemoryTables: SharedTables {
 
     private func key(_ id: String) -> ExactString {
         ExactString(ids == .ignoreCase ? IDComparison.folded(id) : id)
+    }
+
+    /// Judges a caller's requests; nil for a table without rules.
+    func judge(_ table: String, _ subject: String?) -> RightsJudge<MemoryRights>? {
+        guard let definition = schema(table)?.definition, !definition.rules.isEmpty else { return nil }
+        return RightsJudge(definition, plan[table: table], subject: subject, rights)
     }
 
     // MARK: Reading
@@ -66,26 +75,24 @@ package struct MemoryTables: SharedTables {
         guard let table = schema(plan.table) else { throw .changed("table \(plan.table) is missing") }
         let filter = plan.filter?.asServerReads(table)
         let work = FilterWork(table, within: WorkLimit.current)
+        if table.definition.rules.read != nil {
+            let found = try ruled(plan, filter, work)
+            try work.check(within: WorkLimit.current)
+            return plan.outcome(of: found, table, limits)
+        }
         let found = rows.filter { row in
             (plan.includesDeleted || !row.isDeleted) && table.definition.shows(row.columns, to: plan.owner)
                 && filter?.matches(row, work) ?? true
         }
         try work.check(within: WorkLimit.current)
-        let order = plan.order.map { RowQuery.Key(table.exactName(of: $0.column), descending: $0.isDescending) }
-        let query = RowQuery(table: plan.table, order: order)
-        let sorted = found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
-        let rest = sorted.drop { row in plan.after.map { !$0.isBefore(row) } ?? false }
-        var outcome = ListOutcome()
-        outcome.count = plan.counts ? found.count : nil
-        var room = AnswerBudget(limits.answerBytes)
-        for row in rest.dropFirst(plan.skip) where !outcome.hasMore { outcome.add(row, plan.limit, &room) }
-        return outcome
+        return plan.outcome(of: found, table, limits)
     }
 
     package func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         guard let schema = schema(plan.table) else { throw .changed("table \(plan.table) is missing") }
         let filter = plan.filter?.asServerReads(schema)
         let work = FilterWork(schema, within: WorkLimit.current)
+        if schema.definition.rules.read != nil { return try ruled(plan, filter, work) }
         let end = min(plan.until ?? .max, mark.change)
         let (rows, removed) = (tables[plan.table]?.rows ?? [:], tables[plan.table]?.removed ?? [:])
         let all = rows.values.map { ($0, false) } + removed.values.map { ($0, true) }
@@ -187,14 +194,25 @@ package struct MemoryTables: SharedTables {
     private mutating func carryOut(
         _ write: TableWrite, _ allowance: inout WriteAllowance, _ touch: Touch
     ) -> WriteOutcome {
-        if let known = remembered(write) { return known }
+        let judge = judge(write.table, write.subject)
+        if let known = remembered(write) { return told(known, judge, write.table) }
         guard let schema = schema(write.table) else { return .failed(.changed("table \(write.table) is missing")) }
         guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
         let existing = row(write.table, id: write.id)
         let mayBegin = limits.mayBegin(schema, allowance.columns)
-        let decided = PreparedWrite(write, schema, on: existing, mayBegin: mayBegin).decide(
-            on: existing, schema, Stamp(change: mark.change, time: time), mayBegin: mayBegin,
-            rowLimit: limits.answerBytes)
+        let prepared = PreparedWrite(write, schema, on: existing, mayBegin: mayBegin)
+        let stamp = Stamp(change: mark.change, time: time)
+        let decided: DecidedWrite
+        do throws(StoreFailure) {
+            decided =
+                try judge.map { judge throws(StoreFailure) in
+                    try prepared.decide(
+                        on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: limits.answerBytes, judge)
+                }
+                ?? prepared.decide(on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: limits.answerBytes)
+        } catch {
+            return .failed(error)
+        }
         guard case .done(let effect, var row) = decided.outcome else { return decided.outcome }
         grow(decided, &allowance)
         hasEffect = true
@@ -202,8 +220,21 @@ package struct MemoryTables: SharedTables {
         put(row, in: write.table)
         if effect == .deleted, !schema.definition.softDelete { remove(row.id, from: write.table) }
         let outcome = WriteOutcome.done(effect, row)
+        rights.note(RightsChange(plan[table: write.table], from: existing, to: row), row.id, write.table, stamp)
         if let key = write.operation { operations[key] = (write.table, outcome) }
-        return outcome
+        return told(outcome, self.judge(write.table, write.subject), write.table)
+    }
+
+    /// The outcome as the caller may see it.
+    private func told(
+        _ outcome: WriteOutcome, _ judge: RightsJudge<MemoryRights>?, _ table: String
+    ) -> WriteOutcome {
+        guard let judge, let id = outcome.row?.id else { return outcome }
+        do throws(StoreFailure) {
+            return try judge.told(outcome, now: row(table, id: id))
+        } catch {
+            return .failed(error)
+        }
     }
 
     private mutating func grow(_ decided: DecidedWrite, _ allowance: inout WriteAllowance) {
@@ -224,13 +255,5 @@ package struct MemoryTables: SharedTables {
         var write = write
         if key(write.id) == key(row.id) { write.id = row.id }
         return write.couldBecome(outcome) ? outcome : .operationIDReused
-    }
-}
-
-extension PagePlace {
-    fileprivate func isBefore(_ row: TableRow) -> Bool {
-        let now = row.updatedAt.milliseconds
-        if let time, time != now { return time < now }
-        return ExactString(id) < ExactString(row.id)
     }
 }

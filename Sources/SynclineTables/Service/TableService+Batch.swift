@@ -20,7 +20,8 @@ extension TableService {
         let outcomes = try carryOut(admitted, batch)
         var answer = BatchAnswer(limit: settings.answerBytes)
         for (operation, outcome) in zip(batch.operations, outcomes.joined()) {
-            let isReadable = (try? table(operation.table))?.permits(.read, caller) ?? false
+            let mayRead = (try? table(operation.table))?.permits(.read, caller) ?? false
+            let isReadable = mayRead && outcome.row?.isHidden != true
             if case .failed(let failure) = outcome, let reason = failure.reason { notes.failure = reason }
             add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
         }

@@ -16,7 +16,7 @@ extension TableService {
         let plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter, owner: visit.owner,
-            counts: asked.counts)
+            subject: visit.subject, counts: asked.counts)
         let outcome = try store.changes(plan)
         return try read(
             try TableAnswer(protocolVersion).changes(

@@ -33,9 +33,11 @@ extension TableService {
     private func row(
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit
     ) throws(StoreFailure) -> HTTPResponse {
-        guard let row = try store.row(visit.table.name, id: parsed.id),
-            visit.table.shows(row.columns, to: visit.owner)
-        else { throw .refused(.rowNotFound) }
+        let found =
+            visit.table.rules.read == nil
+            ? try store.row(visit.table.name, id: parsed.id)
+            : try store.row(visit.table.name, id: parsed.id, seenBy: visit.subject)
+        guard let row = found, visit.table.shows(row.columns, to: visit.owner) else { throw .refused(.rowNotFound) }
         let isNew = parsed.serverProtocol == .datasync3
         if row.isDeleted, !parsed.includesDeleted {
             throw .refused(isNew ? Refusal(410, "row-deleted", "The item is deleted") : .rowNotFound)
@@ -76,7 +78,7 @@ extension TableService {
         var plan = ListPlan(
             table: table.name, filter: list.filter, order: list.order, skip: list.skip,
             limit: min(list.top ?? .max, settings.pageSize), includesDeleted: list.includesDeleted,
-            counts: list.counts, owner: visit.owner)
+            counts: list.counts, owner: visit.owner, subject: visit.subject)
         if let text = list.after {
             guard let place = PagePlace(text, order: list.order) else {
                 throw .refused(Refusal(400, "invalid-page", "$after is not a position in this order"))
@@ -159,6 +161,7 @@ extension TableService {
         }
         if write.kind == .undelete || write.revives == true { _ = try table.grant(.undelete, to: visit.caller) }
         (write.owner, write.conditions) = (visit.owner, conditions(headers, parsed))
+        write.subject = visit.subject
         // Both depend on values: their answers would tell a caller who may not read.
         if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try table.grant(.read, to: visit.caller) }
         guard let id = parsed.operationID else { return write }
@@ -205,7 +208,7 @@ extension TableService {
         let isNew = protocolVersion == .datasync3
         // A caller who may not read is told only the id and the version of the row.
         func told(_ row: TableRow, _ status: Int, _ refusal: Refusal? = nil) -> HTTPResponse {
-            visit.mayRead
+            visit.mayRead && !row.isHidden
                 ? withCommonHeaders(TableAnswer(protocolVersion).row(row, status: status), row, protocolVersion)
                 : TableAnswer.hidden(row, status: status, refusal.map { ($0.message, $0.code) })
         }

@@ -149,6 +149,8 @@ struct Visit {
     let caller: Caller?
     /// The owner whose rows are visible, if the table's rows belong to users.
     let owner: String?
+    /// The caller, if the table has rules.
+    var subject: String? { table.rules.isEmpty ? nil : caller?.subject }
     /// Whether the caller may see the values of rows.
     let mayRead: Bool
 }

@@ -9,8 +9,10 @@ package protocol TableStore: Sendable {
     func schema(_ table: String) -> ServedTable?
     /// Whether reading a row takes almost no time, regardless of the load on the store.
     var findsRowsAtOnce: Bool { get }
-    /// The row with an id, deleted or not.
+    /// The row with an id, deleted or not, whether or not a caller may see it.
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
+    /// The row as a caller sees it by the table's rules; nil if it is hidden.
+    func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
     /// Carries out writes in one transaction, durable when this returns. All writes of a group are carried out or none.
     /// Rows that would make the answer too large are returned without their columns, and so are rows that were not
@@ -41,6 +43,8 @@ package struct ListPlan: Hashable, Sendable {
     package var includesDeleted = false
     package var counts = false
     package var owner: String?
+    /// The caller, for the table's rules.
+    package var subject: String?
 }
 
 package struct ListOutcome: Hashable, Sendable {
@@ -70,6 +74,8 @@ package struct ChangePlan: Hashable, Sendable {
     /// Rows that it does not match have left the view.
     package var filter: FilterExpression?
     package var owner: String?
+    /// The caller, for the table's rules.
+    package var subject: String?
     package var counts = false
 }
 

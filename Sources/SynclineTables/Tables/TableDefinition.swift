@@ -36,6 +36,8 @@ package struct TableDefinition: Hashable, Sendable {
     package var access = Permission.anonymous
     /// The column with a row's owner.
     package var perUser: String?
+    /// The rules of its rows.
+    package var rules = TableRules()
     /// The name of the database's table.
     package var source: String
     /// The database's names of columns, if they differ from the served names.

@@ -68,6 +68,8 @@ package struct TableChange: Hashable, Sendable {
     package var isInView: Bool
     /// Whether rows with greater ids may have the same number.
     package var mayShareNumber: Bool
+    /// Whether it left the view because the caller lost the right to it: only its id is told.
+    package var isByRight = false
 
     package init(number: Int64, row: TableRow, isInView: Bool, mayShareNumber: Bool = false) {
         self.number = number
@@ -192,11 +194,16 @@ extension TableAnswer {
         if change.isInView {
             writer.write(change.row, serverProtocol, selecting: names)
         } else {
-            writer.write(members: TableAnswer.left(change.row))
+            writer.write(members: change.isByRight ? TableAnswer.departed(change.row) : TableAnswer.left(change.row))
         }
     }
 
     private static func left(_ row: TableRow) -> [Value.Member] {
         [.init("id", .string(row.id)), .init("version", .string(row.version)), .init("left", .bool(true))]
+    }
+
+    /// A row to which the caller has lost the right.
+    private static func departed(_ row: TableRow) -> [Value.Member] {
+        [.init("id", .string(row.id)), .init("left", .string("right"))]
     }
 }

@@ -14,6 +14,8 @@ package struct TableRow: Hashable, Sendable {
     package var isDeleted: Bool
     /// Whether its columns are left out, because they are too large for a response.
     package var isBare = false
+    /// Whether its columns are left out, because the caller may not see them.
+    package var isHidden = false
 
     package init(
         id: String, columns: Row, createdAt: Timestamp.Instant, updatedAt: Timestamp.Instant, version: String,

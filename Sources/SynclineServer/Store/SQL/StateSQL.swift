@@ -8,9 +8,10 @@ enum StateSQL {
     /// A server refuses a database with another format.
     static let format: Int64 = 3
 
-    static let tables = [
-        "syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations", "syncline_digests",
-    ]
+    static let tables =
+        [
+            "syncline_state", "syncline_columns", "syncline_tombstones", "syncline_operations", "syncline_digests",
+        ] + RightsSQL.tables
 
     static func create(_ dialect: SQLDialect) -> [String] {
         let (big, text) = (dialect.bigInteger, dialect.type(.string))
@@ -48,7 +49,7 @@ enum StateSQL {
             "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL)\
             \(dialect == .sqlite ? " WITHOUT ROWID" : "")
             """,
-        ]
+        ] + RightsSQL.create(dialect)
     }
 
     /// Joins the queue of writers.

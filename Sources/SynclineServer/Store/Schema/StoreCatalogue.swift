@@ -17,9 +17,23 @@ struct StoreCatalogue: Sendable {
     var mayAlter: Set<String> = []
     /// Columns of a server's table that the server did not create.
     var unknownColumns: [String: [String]] = [:]
+    /// What writes and reads need for the rules about rows.
+    var rights: [String: TableRights] = [:]
 }
 
 extension StoreCatalogue {
+    /// Takes the rights; without them, other rules are in force, and no table that has a part in rules is served.
+    mutating func take(_ found: [String: TableRights]?, _ definitions: [TableDefinition]) {
+        if let found { return rights = found }
+        let plan = RightsPlan(definitions)
+        for definition in definitions where !definition.rules.isEmpty || plan[table: definition.name] != TableRights() {
+            tables[definition.name] = nil
+            faults[definition.name] = Refusal(
+                503, "table-changed",
+                "other rules about rows are in force in the database: start this server again with them")
+        }
+    }
+
     /// Messages for the operator about the difference from an earlier catalogue.
     func notes(since old: StoreCatalogue) -> [String] {
         var notes: [String] = []

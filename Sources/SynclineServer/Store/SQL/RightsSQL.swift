@@ -1,0 +1,256 @@
+// The statements about the rights of rows: the times in which rows were in buckets, and in which rows of other tables led
+// from one name to another.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+
+enum RightsSQL {
+    static let tables = ["syncline_edges", "syncline_stays", "syncline_rules"]
+
+    static func create(_ dialect: SQLDialect) -> [String] {
+        let (big, text) = (dialect.bigInteger, dialect.type(.string))
+        return [
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_edges" ("step" \(big) NOT NULL, "row" \(text) NOT NULL, \
+            "from" \(text) NOT NULL, "to" \(text) NOT NULL, "begin" \(big) NOT NULL, "beginTime" \(big) NOT NULL, \
+            "end" \(big), "endTime" \(big))
+            """,
+            #"CREATE INDEX IF NOT EXISTS "syncline_edges_from" ON "syncline_edges" ("step", "from", "to")"#,
+            #"CREATE INDEX IF NOT EXISTS "syncline_edges_to" ON "syncline_edges" ("step", "to")"#,
+            #"CREATE INDEX IF NOT EXISTS "syncline_edges_row" ON "syncline_edges" ("step", "row") WHERE "end" IS NULL"#,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_stays" ("bucket" \(big) NOT NULL, "name" \(text) NOT NULL, \
+            "id" \(text) NOT NULL, "touched" \(big) NOT NULL, "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, \
+            "left" \(big), "leftTime" \(big), "byDeletion" \(big) NOT NULL)
+            """,
+            #"CREATE INDEX IF NOT EXISTS "syncline_stays_id" ON "syncline_stays" ("bucket", "id")"#,
+            #"CREATE INDEX IF NOT EXISTS "syncline_stays_name" ON "syncline_stays" ("bucket", "name", "id")"#,
+            """
+            CREATE INDEX IF NOT EXISTS "syncline_stays_touched" ON "syncline_stays" \
+            ("bucket", "name", "touched", "id") WHERE "left" IS NULL
+            """,
+            """
+            CREATE INDEX IF NOT EXISTS "syncline_stays_left" ON "syncline_stays" \
+            ("bucket", "name", "left", "id") WHERE "left" IS NOT NULL
+            """,
+            """
+            CREATE TABLE IF NOT EXISTS "syncline_rules" ("table" \(text) NOT NULL, "rule" \(text) NOT NULL, \
+            "begin" \(big) NOT NULL, "beginTime" \(big) NOT NULL, "end" \(big), "endTime" \(big))
+            """,
+        ]
+    }
+
+    /// The number of a bucket: rules that say the same of a table have the same ones.
+    static func number(_ bucket: RuleBucket, of table: String) -> Int64 {
+        Int64(bitPattern: hash64(of: "\(table)\n\(bucket.text)"))
+    }
+
+    static func number(_ step: RuleEdge) -> Int64 { Int64(bitPattern: hash64(of: step.text)) }
+
+    // MARK: Edges
+
+    static func edges(_ step: RuleEdge, from: String?, to: String?, _ dialect: SQLDialect) -> SQLStatement {
+        var conditions: [SQLText] = [#""step" = \#(.integer(number(step)))"#]
+        if let from { conditions.append(#""from" = \#(.text(from))"#) }
+        if let to { conditions.append(#""to" = \#(.text(to))"#) }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_edges" \
+            WHERE \(conditions, separator: " AND ")
+            """)
+    }
+
+    static func begin(_ step: RuleEdge, _ ends: RuleEnds, row: String, _ stamp: Stamp, _ dialect: SQLDialect)
+        -> SQLStatement
+    {
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_edges" VALUES (\(.integer(number(step))), \(.text(row)), \(.text(ends.from)), \
+            \(.text(ends.to)), \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL)
+            """)
+    }
+
+    /// - Parameter row: Nil for all rows.
+    static func end(_ step: RuleEdge, row: String?, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+        let condition: SQLText = row.map { #" AND "row" = \#(.text($0))"# } ?? ""
+        return SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_edges" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
+            WHERE "step" = \(.integer(number(step)))\(condition) AND "end" IS NULL
+            """)
+    }
+
+    // MARK: Stays
+
+    private static let stay =
+        #""bucket", "name", "id", "touched", "entered", "enteredTime", "left", "leftTime", "byDeletion""#
+
+    static func stays(_ buckets: [Int64], id: String, _ dialect: SQLDialect) -> SQLStatement {
+        let numbers = buckets.map { "\(.integer($0))" as SQLText }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) AND "id" = \(.text(id))
+            """)
+    }
+
+    static func enter(
+        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_stays" VALUES (\(.integer(bucket)), \(.text(name)), \(.text(id)), \
+            \(.integer(stamp.change)), \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL, 0)
+            """)
+    }
+
+    /// - Parameter id: Nil for all rows.
+    static func leave(
+        _ bucket: Int64, id: String?, byDeletion: Bool, _ stamp: Stamp, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        let condition: SQLText = id.map { #" AND "id" = \#(.text($0))"# } ?? ""
+        return SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_stays" SET "left" = \(.integer(stamp.change)), "leftTime" = \(.integer(stamp.time)), \
+            "byDeletion" = \(.integer(byDeletion ? 1 : 0)) \
+            WHERE "bucket" = \(.integer(bucket))\(condition) AND "left" IS NULL
+            """)
+    }
+
+    static func touch(_ bucket: Int64, id: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_stays" SET "touched" = \(.integer(stamp.change)) \
+            WHERE "bucket" = \(.integer(bucket)) AND "id" = \(.text(id)) AND "left" IS NULL
+            """)
+    }
+
+    /// The numbers after which stays are wanted, and at most how many.
+    struct Window {
+        var since: Int64
+        var sinceID: String?
+        var until: Int64
+        var limit: Int
+
+        fileprivate func condition(_ column: String) -> SQLText {
+            let after: SQLText =
+                sinceID.map { "(\(column), \"id\") > (\(.integer(since)), \(.text($0)))" }
+                ?? "\(column) > \(.integer(since))"
+            return "\(after) AND \(column) <= \(.integer(until))"
+        }
+    }
+
+    private static func inBucket(_ span: BucketSpan) -> SQLText {
+        #" FROM "syncline_stays" WHERE "bucket" = \#(.integer(span.bucket)) AND "name" = \#(.text(span.name))"#
+    }
+
+    /// The rows that were last changed within a window.
+    static func touched(_ span: BucketSpan, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND \(window.condition("\"touched\"")) \
+            AND "touched" > \(.integer(span.interval.begin.change)) \
+            ORDER BY "touched", "id" LIMIT \(.integer(Int64(window.limit)))
+            """)
+    }
+
+    /// The rows that the caller gained with a right, and that nothing has changed since.
+    static func gained(_ span: BucketSpan, after id: String?, limit: Int, _ dialect: SQLDialect) -> SQLStatement {
+        let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND "touched" <= \(.integer(span.interval.begin.change))\
+            \(rest) ORDER BY "id" LIMIT \(.integer(Int64(limit)))
+            """)
+    }
+
+    /// The rows that left within a window.
+    static func left(_ span: BucketSpan, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NOT NULL AND \(window.condition("\"left\"")) \
+            ORDER BY "left", "id" LIMIT \(.integer(Int64(window.limit)))
+            """)
+    }
+
+    /// The rows that were there when a right ended.
+    static func lost(_ span: BucketSpan, after id: String?, limit: Int, _ dialect: SQLDialect) -> SQLStatement {
+        let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
+        let end = span.interval.end?.change ?? .max
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(stay)\(inBucket(span)) AND "entered" < \(.integer(end)) \
+            AND ("left" IS NULL OR "left" > \(.integer(span.interval.begin.change)))\(rest) \
+            ORDER BY "id" LIMIT \(.integer(Int64(limit)))
+            """)
+    }
+
+    /// The ids of the rows that are in a bucket, or were.
+    static func ids(_ span: BucketSpan, isPresent: Bool, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "id"\#(inBucket(span))\#(isPresent ? #" AND "left" IS NULL"# : "")"#)
+    }
+
+    /// Forgets what ended before a time.
+    static func forgetEdges(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"DELETE FROM "syncline_edges" WHERE "endTime" < \#(.integer(time))"#)
+    }
+
+    static func forgetStays(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"DELETE FROM "syncline_stays" WHERE "leftTime" < \#(.integer(time))"#)
+    }
+
+    /// The latest end before a time.
+    static func latestEnd(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT \(dialect.larger)(\
+            coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
+            coalesce((SELECT max("left") FROM "syncline_stays" WHERE "leftTime" < \(.integer(time))), 0))
+            """)
+    }
+
+    // MARK: Rules
+
+    static func rules(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            #"SELECT "table", "rule", "begin", "beginTime", "end", "endTime" FROM "syncline_rules" ORDER BY "begin""#)
+    }
+
+    static func beginRule(_ rule: String, of table: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            INSERT INTO "syncline_rules" VALUES (\(.text(table)), \(.text(rule)), \(.integer(stamp.change)), \
+            \(.integer(stamp.time)), NULL, NULL)
+            """)
+    }
+
+    static func endRule(of table: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            UPDATE "syncline_rules" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
+            WHERE "table" = \(.text(table)) AND "end" IS NULL
+            """)
+    }
+}
+
+/// A time in which a caller had the right to a bucket.
+struct BucketSpan: Hashable {
+    var bucket: Int64
+    var name: String
+    var interval: RightInterval
+}

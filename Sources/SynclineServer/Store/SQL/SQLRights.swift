@@ -1,0 +1,84 @@
+// The edges and stays in a database, as rights are computed from them.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+struct SQLRights: RightsSource {
+    let connection: any SQLConnection
+    let dialect: SQLDialect
+    let rights: TableRights
+    let table: String
+
+    func edges(_ step: RuleEdge, from: String, to: String) throws(StoreFailure) -> [RightEdge] {
+        try edges(RightsSQL.edges(step, from: from, to: to, dialect))
+    }
+
+    func edges(_ step: RuleEdge, from: String) throws(StoreFailure) -> [RightEdge] {
+        try edges(RightsSQL.edges(step, from: from, to: nil, dialect))
+    }
+
+    func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] {
+        try edges(RightsSQL.edges(step, from: nil, to: to, dialect))
+    }
+
+    private func edges(_ statement: SQLStatement) throws(StoreFailure) -> [RightEdge] {
+        var found: [RightEdge] = []
+        try connection.run(statement) { row in
+            found.append(
+                RightEdge(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2)))
+            return true
+        }
+        return found
+    }
+
+    /// The buckets of the table's rules, by their numbers.
+    private var buckets: [Int64: RuleBucket] {
+        Dictionary(
+            rights.terms.map { (RightsSQL.number($0.alternative.bucket, of: table), $0.alternative.bucket) }
+        ) { first, _ in first }
+    }
+
+    func stays(_ table: String, id: String) throws(StoreFailure) -> [RowStay] {
+        let buckets = buckets
+        if buckets.isEmpty { return [] }
+        var found: [RowStay] = []
+        try connection.run(RightsSQL.stays(Array(buckets.keys), id: id, dialect)) { row in
+            guard let bucket = buckets[row.value(0).integer] else { return true }
+            var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 4))
+            stay.endedByDeletion = row.value(8).integer != 0
+            found.append(stay)
+            return true
+        }
+        return found
+    }
+
+    /// Records what a write of a row changed.
+    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp) throws(StoreFailure) {
+        for step in change.ended { try connection.run(RightsSQL.end(step, row: id, stamp, dialect)) }
+        for (step, ends) in change.begun {
+            try connection.run(RightsSQL.begin(step, ends, row: id, stamp, dialect))
+        }
+        for bucket in change.left {
+            let number = RightsSQL.number(bucket, of: table)
+            try connection.run(RightsSQL.leave(number, id: id, byDeletion: change.isDeletion, stamp, dialect))
+        }
+        for (bucket, name) in change.entered {
+            try connection.run(RightsSQL.enter(RightsSQL.number(bucket, of: table), name, id: id, stamp, dialect))
+        }
+        for bucket in change.kept {
+            try connection.run(RightsSQL.touch(RightsSQL.number(bucket, of: table), id: id, stamp, dialect))
+        }
+    }
+}
+
+extension RightInterval {
+    /// The interval in four columns of a row.
+    init(_ row: any SQLRow, at place: Int) {
+        let isOpen = row.value(place + 2) == .null
+        self.init(
+            from: Stamp(change: row.value(place).integer, time: row.value(place + 1).integer),
+            to: isOpen ? nil : Stamp(change: row.value(place + 2).integer, time: row.value(place + 3).integer))
+    }
+}

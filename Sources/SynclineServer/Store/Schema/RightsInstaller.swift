@@ -1,0 +1,176 @@
+// Puts the rules of a configuration into force. A changed rule is one transaction with a number of its own: what callers
+// saw by the old rule ended there, and what they see by the new one began there.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+struct RightsInstaller {
+    let definitions: [TableDefinition]
+    let dialect: SQLDialect
+
+    /// The rules that a database records, with their times. The plan of all of them is the one of the table without a
+    /// name.
+    private struct Recorded {
+        var rules: [(table: String, text: String, interval: RightInterval)] = []
+
+        func current(_ table: String) -> String? {
+            rules.last { $0.table == table && $0.interval.end == nil }?.text
+        }
+    }
+
+    private func recorded(_ connection: any SQLConnection) throws(StoreFailure) -> Recorded {
+        var recorded = Recorded()
+        try connection.run(RightsSQL.rules(dialect)) { row in
+            recorded.rules.append((row.value(0).text, row.value(1).text, RightInterval(row, at: 2)))
+            return true
+        }
+        return recorded
+    }
+
+    private var plan: RightsPlan { RightsPlan(definitions) }
+
+    /// Everything that writes keep up to date, one line each.
+    private var planText: String {
+        let plan = plan
+        return definitions.flatMap { definition in
+            let rights = plan[table: definition.name]
+            return rights.buckets.map { "\(definition.name): \($0.text)" } + rights.steps.map(\.text)
+        }.sorted().joined(separator: "\n")
+    }
+
+    private func isInForce(_ recorded: Recorded) -> Bool {
+        (recorded.current("") ?? "") == planText
+            && definitions.allSatisfy { ($0.rules.read?.text ?? "") == recorded.current($0.name) ?? "" }
+    }
+
+    /// The rights of each table; nil if other rules are in force.
+    private func rights(_ connection: any SQLConnection) throws(StoreFailure) -> [String: TableRights]? {
+        let recorded = try recorded(connection)
+        guard isInForce(recorded) else { return nil }
+        let plan = plan
+        var rights: [String: TableRights] = [:]
+        for definition in definitions {
+            var table = plan[table: definition.name]
+            table.terms = recorded.rules.filter { $0.table == definition.name }.flatMap { rule in
+                ((try? RowRule(rule.text))?.alternatives ?? []).map { RuleTerm($0, rule.interval) }
+            }
+            if table != TableRights() { rights[definition.name] = table }
+        }
+        return rights
+    }
+
+    /// The catalogue with the rights of its tables; without those that other rules concern.
+    func complete(
+        _ catalogue: StoreCatalogue, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> StoreCatalogue {
+        var catalogue = catalogue
+        catalogue.take(try rights(connection), definitions)
+        return catalogue
+    }
+
+    /// The same at a start, which puts the rules into force unless they are.
+    func catalogue(
+        _ database: any SQLDatabase, _ catalogue: StoreCatalogue, _ environment: any ServerEnvironment, installs: Bool
+    ) throws(StoreFailure) -> StoreCatalogue {
+        let known = try database.read { connection throws(StoreFailure) in try rights(connection) }
+        if known == nil, installs { try install(database, catalogue, environment) }
+        return try database.read { connection throws(StoreFailure) in
+            if known != nil || !installs { return try complete(catalogue, connection) }
+            return try complete(SchemaInstaller.catalogue(connection, definitions, dialect), connection)
+        }
+    }
+
+    private func install(
+        _ database: any SQLDatabase, _ catalogue: StoreCatalogue, _ environment: any ServerEnvironment
+    ) throws(StoreFailure) {
+        if dialect == .postgres {
+            throw SchemaInstaller.refusal(
+                "rules-not-supported", "tables with rules can be served only from an SQLite database")
+        }
+        let plan = plan
+        for definition in definitions where plan[table: definition.name] != TableRights() {
+            guard catalogue.tables[definition.name]?.schema.isOwn == false else { continue }
+            throw SchemaInstaller.refusal(
+                "rules-not-supported",
+                "table \(definition.name) was not made by the server, so it can have no part in rules")
+        }
+        try database.write { connection throws(StoreFailure) in
+            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                guard let values = try connection.first(StateSQL.stamp(1, now: environment.now(), dialect), count: 2)
+                else { throw .broken("the server's own table is missing") }
+                let stamp = Stamp(change: values[0].integer, time: values[1].integer)
+                try install(catalogue, stamp, environment.newEpoch(), connection)
+                return ((), true)
+            }
+        }
+    }
+
+    private func install(
+        _ catalogue: StoreCatalogue, _ stamp: Stamp, _ epoch: String, _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        let recorded = try recorded(connection)
+        if isInForce(recorded) { return }
+        let kept = Set((recorded.current("") ?? "").split(separator: "\n").map(String.init))
+        let plan = plan
+        var renewsEpoch = false
+        for definition in definitions {
+            let (old, new) = (recorded.current(definition.name) ?? "", definition.rules.read?.text ?? "")
+            if old != new {
+                try connection.run(RightsSQL.endRule(of: definition.name, stamp, dialect))
+                if !new.isEmpty { try connection.run(RightsSQL.beginRule(new, of: definition.name, stamp, dialect)) }
+                // What everybody saw has no times.
+                if old.isEmpty || new.isEmpty, try hasRows(definition, connection) { renewsEpoch = true }
+            }
+            guard let statements = catalogue.tables[definition.name] else { continue }
+            let rights = plan[table: definition.name]
+            let buckets = rights.buckets.filter { !kept.contains("\(definition.name): \($0.text)") }
+            let steps = rights.steps.filter { !kept.contains($0.text) }
+            try begin(buckets, steps, statements, stamp, connection)
+        }
+        try connection.run(RightsSQL.endRule(of: "", stamp, dialect))
+        try connection.run(RightsSQL.beginRule(planText, of: "", stamp, dialect))
+        try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
+        if renewsEpoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+    }
+
+    private func hasRows(_ definition: TableDefinition, _ connection: any SQLConnection) throws(StoreFailure) -> Bool {
+        let table = SQLDialect.quoted(definition.source)
+        return try connection.first(SQLStatement(dialect, "SELECT 1 FROM \(table) LIMIT 1"), count: 1) != nil
+    }
+
+    /// Begins to keep buckets and steps up to date, from the rows that a table has.
+    private func begin(
+        _ buckets: [RuleBucket], _ steps: [RuleEdge], _ statements: TableSQL, _ stamp: Stamp,
+        _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        if buckets.isEmpty, steps.isEmpty { return }
+        let table = statements.schema.name
+        for bucket in buckets {
+            let number = RightsSQL.number(bucket, of: table)
+            try connection.run(RightsSQL.leave(number, id: nil, byDeletion: false, stamp, dialect))
+        }
+        for step in steps { try connection.run(RightsSQL.end(step, row: nil, stamp, dialect)) }
+        var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
+        while count == TableSQL.sweepPortion {
+            var rows: [TableRow] = []
+            try connection.run(statements.sweep(after: last)) { values in
+                rows.append(statements.row(values).row)
+                return true
+            }
+            for row in rows {
+                for bucket in buckets {
+                    guard let name = bucket.name(of: row) else { continue }
+                    let number = RightsSQL.number(bucket, of: table)
+                    try connection.run(RightsSQL.enter(number, name, id: row.id, stamp, dialect))
+                }
+                for step in steps {
+                    guard let ends = step.ends(of: row) else { continue }
+                    try connection.run(RightsSQL.begin(step, ends, row: row.id, stamp, dialect))
+                }
+            }
+            (last, count) = (rows.last?.id, rows.count)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// Judges one caller's requests about the rows of a table with rules: what the caller sees of a row, and whether a rule
+// permits a write.
+
+import SynclineCore
+import SynclineGround
+package import SynclineWire
+
+package struct RightsJudge<Source: RightsSource> {
+    private let definition: TableDefinition
+    private let caller: CallerRights
+    private let source: Source
+
+    package init(_ definition: TableDefinition, _ rights: TableRights, subject: String?, _ source: Source) {
+        self.definition = definition
+        caller = CallerRights(subject ?? "", rights.terms)
+        self.source = source
+    }
+
+    package var hidesRows: Bool { definition.rules.read != nil }
+
+    /// The row as the caller sees it: changed not before the caller's right began. Nil if it is hidden. A deleted row is
+    /// seen by those who would see it if it were restored, and saw it before.
+    package func sight(of row: TableRow) throws(StoreFailure) -> TableRow? {
+        if !hidesRows { return row }
+        var stays = try source.stays(definition.name, id: row.id)
+        if row.isDeleted { stays.reopen() }
+        guard case .held(let since) = try caller.right(to: stays, source).standing else { return nil }
+        return row.shown(since: since)
+    }
+
+    package func right(to id: String) throws(StoreFailure) -> RowRight {
+        try caller.right(to: try source.stays(definition.name, id: id), source)
+    }
+
+    /// Whether rules permit operations on a row, be it deleted or not.
+    package func permits(_ operations: [RuleOperation], on row: TableRow) throws(StoreFailure) -> Bool {
+        var row = row
+        row.isDeleted = false
+        for operation in operations {
+            guard let rule = definition.rules.rule(operation) else { continue }
+            if try !caller.covers(rule, row, source) { return false }
+        }
+        return true
+    }
+
+    /// The outcome as the caller may see it, now that it was carried out.
+    package func told(_ outcome: WriteOutcome, now: TableRow?) throws(StoreFailure) -> WriteOutcome {
+        guard hidesRows, case .done(_, let row) = outcome else { return outcome }
+        if let now, try sight(of: now) != nil { return outcome }
+        return outcome.with(row.hidden)
+    }
+}
+
+extension [RowStay] {
+    /// Continues the stays that ended when the row was last deleted.
+    fileprivate mutating func reopen() {
+        let deletions = filter(\.endedByDeletion)
+        guard let last = deletions.compactMap(\.interval.end?.change).max() else { return }
+        self = deletions.filter { $0.interval.end?.change == last }.map { stay in
+            var stay = stay
+            stay.interval.end = nil
+            return stay
+        }
+    }
+}
+
+extension TableRow {
+    /// The row as a caller with a right since a moment sees it.
+    package func shown(since: Stamp) -> TableRow {
+        var row = self
+        if row.updatedAt < since.instant { row.updatedAt = since.instant }
+        return row
+    }
+
+    /// What is told of the row to a caller who may not see it: the id and the version.
+    package var hidden: TableRow {
+        var row = bare
+        row.isHidden = true
+        return row
+    }
+
+    /// What is told of a row to which a caller has lost the right.
+    package static func departed(_ id: String, _ end: Stamp) -> TableRow {
+        TableRow(
+            id: id, columns: .empty, createdAt: end.instant, updatedAt: end.instant,
+            version: RowVersion.text(end.change), isDeleted: true)
+    }
+}
+
+/// Ids that other callers can't guess.
+package enum UnguessableID {
+    package static func isOne(_ id: String) -> Bool {
+        ColumnType.uuid.fits(.string(id)) || id.utf8.count == 32 && id.utf8.allSatisfy { Hexadecimal.value($0) != nil }
+    }
+}

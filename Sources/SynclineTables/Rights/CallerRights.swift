@@ -1,0 +1,111 @@
+// Computes what a caller may see: along the paths of a table's rule, what every step has in common.
+
+import SynclineGround
+package import SynclineWire
+
+/// Where edges and stays are kept.
+package protocol RightsSource {
+    /// The times in which a step led from one name to another.
+    func edges(_ step: RuleEdge, from: String, to: String) throws(StoreFailure) -> [RightEdge]
+    /// The same from one name to all others.
+    func edges(_ step: RuleEdge, from: String) throws(StoreFailure) -> [RightEdge]
+    /// The same from all names to one.
+    func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge]
+    /// The buckets in which a row was.
+    func stays(_ table: String, id: String) throws(StoreFailure) -> [RowStay]
+}
+
+/// An alternative of a table's rule, and when the rule applied.
+package struct RuleTerm: Hashable, Sendable {
+    package var alternative: RuleAlternative
+    package var interval: RightInterval
+
+    package init(_ alternative: RuleAlternative, _ interval: RightInterval = .always) {
+        (self.alternative, self.interval) = (alternative, interval)
+    }
+}
+
+/// A bucket of a term, and when the caller had a right to it.
+package struct BucketRight: Hashable, Sendable {
+    package var bucket: RuleBucket
+    package var name: String
+    package var intervals: RightIntervals
+}
+
+package struct CallerRights: Hashable, Sendable {
+    package let subject: String
+    package let terms: [RuleTerm]
+
+    package init(_ subject: String, _ terms: [RuleTerm]) { (self.subject, self.terms) = (subject, terms) }
+
+    /// The right to a row with some stays.
+    package func right(to stays: [RowStay], _ source: some RightsSource) throws(StoreFailure) -> RowRight {
+        var right = RowRight()
+        for stay in stays {
+            for term in terms where term.alternative.bucket == stay.bucket {
+                let reached = try times(term.alternative, stay.name, source)
+                    .intersection(term.interval).intersection(stay.interval)
+                right.add(reached, stay)
+            }
+        }
+        return right
+    }
+
+    /// The times in which an alternative leads from the caller to a bucket.
+    private func times(
+        _ alternative: RuleAlternative, _ name: String, _ source: some RightsSource
+    ) throws(StoreFailure) -> RightIntervals {
+        if alternative.bucket.column == nil { return .always }
+        return try times(alternative.path[...], to: name, source)
+    }
+
+    private func times(
+        _ path: ArraySlice<RuleEdge>, to name: String, _ source: some RightsSource
+    ) throws(StoreFailure) -> RightIntervals {
+        guard let last = path.last else { return name.hasSameBytes(as: subject) ? .always : RightIntervals() }
+        var found = RightIntervals()
+        if path.count == 1 {
+            for edge in try source.edges(last, from: subject, to: name) { found.insert(edge.interval) }
+            return found
+        }
+        for edge in try source.edges(last, to: name) {
+            found.formUnion(try times(path.dropLast(), to: edge.ends.from, source).intersection(edge.interval))
+        }
+        return found
+    }
+
+    /// All buckets to which the caller has or had a right, one term after the other.
+    package func buckets(_ source: some RightsSource) throws(StoreFailure) -> [BucketRight] {
+        var found: [BucketRight] = []
+        for term in terms {
+            let alternative = term.alternative
+            let start = alternative.bucket.column == nil ? RuleBucket.everybody : subject
+            var names: [ExactString: RightIntervals] = [ExactString(start): .always]
+            for step in alternative.path {
+                var next: [ExactString: RightIntervals] = [:]
+                for (name, times) in names {
+                    for edge in try source.edges(step, from: name.text) {
+                        next[ExactString(edge.ends.to), default: RightIntervals()]
+                            .formUnion(times.intersection(edge.interval))
+                    }
+                }
+                names = next
+            }
+            for (name, times) in names {
+                let times = times.intersection(term.interval)
+                if times.isEmpty { continue }
+                found.append(BucketRight(bucket: alternative.bucket, name: name.text, intervals: times))
+            }
+        }
+        return found
+    }
+
+    /// Whether a rule covers a row now.
+    package func covers(_ rule: RowRule, _ row: TableRow, _ source: some RightsSource) throws(StoreFailure) -> Bool {
+        for alternative in rule.alternatives {
+            guard let name = alternative.bucket.name(of: row) else { continue }
+            if try times(alternative, name, source).list.last.map({ $0.end == nil }) ?? false { return true }
+        }
+        return false
+    }
+}

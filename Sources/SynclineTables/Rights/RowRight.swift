@@ -1,0 +1,71 @@
+// A caller's right to a row over time, and the row's place in the caller's order of changes.
+
+import SynclineGround
+
+/// A row's time in a bucket.
+package struct RowStay: Hashable, Sendable {
+    package var bucket: RuleBucket
+    package var name: String
+    package var interval: RightInterval
+    /// Whether it ended because the row was deleted.
+    package var endedByDeletion = false
+
+    package init(_ bucket: RuleBucket, _ name: String, _ interval: RightInterval) {
+        (self.bucket, self.name, self.interval) = (bucket, name, interval)
+    }
+}
+
+/// A time in which a row of a table led from one name to another.
+package struct RightEdge: Hashable, Sendable {
+    package var ends: RuleEnds
+    package var interval: RightInterval
+
+    package init(_ ends: RuleEnds, _ interval: RightInterval) { (self.ends, self.interval) = (ends, interval) }
+}
+
+package struct RowRight: Hashable, Sendable {
+    package enum Standing: Hashable, Sendable {
+        /// The caller never had a right.
+        case never
+        /// The caller has one since a change.
+        case held(since: Stamp)
+        /// The last one ended.
+        case lost(Stamp, byDeletion: Bool)
+    }
+
+    package private(set) var standing = Standing.never
+    /// When the first one began.
+    package private(set) var first: Stamp?
+
+    package init() {}
+
+    /// Adds the times of a stay in which the caller's paths led to its bucket.
+    package mutating func add(_ intervals: RightIntervals, _ stay: RowStay) {
+        for part in intervals.list { add(part, byDeletion: stay.endedByDeletion && part.end == stay.interval.end) }
+    }
+
+    private mutating func add(_ part: RightInterval, byDeletion: Bool) {
+        if first.map({ part.begin.change < $0.change }) ?? true { first = part.begin }
+        switch (standing, part.end) {
+        case (.held(let since), nil): if part.begin.change < since.change { standing = .held(since: part.begin) }
+        case (_, nil): standing = .held(since: part.begin)
+        case (.held, _?): break
+        case (.lost(let last, _), let end?) where last.change >= end.change: break
+        case (_, let end?): standing = .lost(end, byDeletion: byDeletion)
+        }
+    }
+
+    package var isHeld: Bool { if case .held = standing { true } else { false } }
+
+    /// The place of a row with a version: the later one of both. A departure's is the end of the right.
+    package func place(ofVersion version: Int64) -> Int64? {
+        switch standing {
+        case .never: nil
+        case .held(let since): max(since.change, version)
+        case .lost(let end, _): end.change
+        }
+    }
+
+    /// Whether a client that has read up to a change may have the row.
+    package func mayBeKnown(at change: Int64) -> Bool { first.map { $0.change <= change } ?? false }
+}

@@ -1,0 +1,100 @@
+// What a caller is told of the rows of a table with rules, in lists and among changes. Both stores find the rows; this
+// says how each appears.
+
+package import SynclineCore
+import SynclineGround
+package import SynclineWire
+
+extension ChangePlan {
+    /// The entry of a row among the changes; nil if the plan does not ask for its place. A departure has no more of the
+    /// row than its id.
+    /// - Parameter row: The row, needed only while the right is held.
+    package func change(
+        _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
+    ) -> TableChange? {
+        guard let place = right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
+            asksFor(place, id)
+        else { return nil }
+        var change: TableChange
+        switch (right.standing, row) {
+        case (.held(let since), let row?):
+            let shown = row.shown(since: since)
+            change = TableChange(number: place, row: shown, isInView: filter?.matches(shown, work) ?? true)
+            if !change.isInView { change.row = shown.bare }
+        case (.lost(let end, let byDeletion), _):
+            guard right.mayBeKnown(at: since) else { return nil }
+            change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
+            change.isByRight = !byDeletion
+        case (.held, nil), (.never, _): return nil
+        }
+        change.mayShareNumber = true
+        return change
+    }
+
+    /// Whether a place is after the plan's cursor, and not after its end.
+    package func asksFor(_ place: Int64, _ id: String) -> Bool {
+        if let until, place > until { return false }
+        if place != since { return place > since }
+        guard let sinceID else { return false }
+        return ExactString(sinceID) < ExactString(id)
+    }
+}
+
+extension ListPlan {
+    /// The entry of a row in the list; nil if it has none. A departure is a tombstone, whatever the filter says about
+    /// columns that it does not have.
+    /// - Parameter row: The row, needed only while the right is held.
+    package func entry(
+        _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
+    ) -> TableRow? {
+        switch (right.standing, row) {
+        case (.held(let since), let row?):
+            let shown = row.shown(since: since)
+            return filter?.matches(shown, work) ?? true ? shown : nil
+        case (.lost(let end, _), _) where includesDeleted:
+            let departed = TableRow.departed(id, end)
+            return filter?.aboutDepartures?.matches(departed, work) ?? true ? departed : nil
+        default: return nil
+        }
+    }
+
+    /// The page of a list that has some rows.
+    package func outcome(of found: [TableRow], _ table: ServedTable, _ limits: RowLimits) -> ListOutcome {
+        let keys = order.map { RowQuery.Key(table.exactName(of: $0.column), descending: $0.isDescending) }
+        let query = RowQuery(table: self.table, order: keys)
+        let sorted = found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
+        let rest = sorted.drop { row in after.map { !$0.isBefore(row) } ?? false }
+        var outcome = ListOutcome()
+        outcome.count = counts ? found.count : nil
+        var room = AnswerBudget(limits.answerBytes)
+        for row in rest.dropFirst(skip) where !outcome.hasMore { outcome.add(row, limit, &room) }
+        return outcome
+    }
+}
+
+extension FilterExpression {
+    /// The part of a filter that a departure can answer: what it says about ids, times and deletion. Nil for nothing.
+    fileprivate var aboutDepartures: FilterExpression? {
+        switch self {
+        case .and(let left, let right):
+            guard let left = left.aboutDepartures else { return right.aboutDepartures }
+            return right.aboutDepartures.map { .and(left, $0) } ?? left
+        case .or(let left, let right):
+            guard let left = left.aboutDepartures, let right = right.aboutDepartures else { return nil }
+            return .or(left, right)
+        default:
+            let isKnown = columns.allSatisfy { column in
+                SystemColumn(anyCase: column.text).map { [.id, .updatedAt, .deleted].contains($0) } ?? false
+            }
+            return isKnown ? self : nil
+        }
+    }
+}
+
+extension PagePlace {
+    fileprivate func isBefore(_ row: TableRow) -> Bool {
+        let now = row.updatedAt.milliseconds
+        if let time, time != now { return time < now }
+        return ExactString(id) < ExactString(row.id)
+    }
+}

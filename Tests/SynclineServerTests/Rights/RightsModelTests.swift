@@ -1,0 +1,76 @@
+// Random changes of rows and of memberships, read by clients of every kind: each ends with exactly the rows that its user
+// may see, and no answer has anything of another row.
+
+import Foundation
+import SynclineCore
+import SynclineTables
+import SynclineTesting
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct RightsModelTests {
+    private static let seeds: [UInt64] = {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
+        return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 2))
+    }()
+
+    private static func clients() -> [RightsClient] {
+        RightsClient.Kind.allCases.flatMap { kind in
+            RightsWorld.users.prefix(3).flatMap { user in
+                ["note", "entry"].flatMap { table in
+                    [nil, 4].map { RightsClient(kind, user, table, most: $0) }
+                }
+            }
+        }
+    }
+
+    private func finish(_ client: inout RightsClient, _ world: inout RightsWorld) throws {
+        for _ in 0..<500 where try client.read(&world) { return }
+        Issue.record("a pull of \(client.kind) does not end")
+    }
+
+    @Test(arguments: [TestBackend.memory, .sqlite])
+    func `each client ends with the rows that its user may see`(_ backend: TestBackend) throws {
+        for seed in Self.seeds {
+            var world = try RightsWorld(backend, seed: seed)
+            var clients = Self.clients()
+            for step in 1...160 {
+                try world.step()
+                for place in clients.indices where world.chance.once(in: 12) { _ = try clients[place].read(&world) }
+                guard step % 40 == 0 else { continue }
+                for place in clients.indices {
+                    try finish(&clients[place], &world)
+                    clients[place].compare(world, seed)
+                }
+                for user in RightsWorld.users { try compareReads(world, user) }
+            }
+        }
+    }
+
+    /// By id, counts and skipped rows.
+    private func compareReads(_ world: RightsWorld, _ user: String) throws {
+        for table in ["note", "entry"] {
+            let visible = world.visible(user, table)
+            for id in world.rows[table, default: [:]].keys {
+                let answer = try world.desk.ask("GET", "/tables/\(table)/\(id)", nil, world.headers(user))
+                #expect(answer.status == (visible[id] == nil ? 404 : 200), "\(user) \(id)")
+            }
+            let count = try world.desk.ask(
+                "GET", "/tables/\(table)?$top=0&$inlinecount=allpages", nil, world.headers(user))
+            #expect(count.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(count.text)")
+            var found: [String] = []
+            for skip in stride(from: 0, to: visible.count + 3, by: 3) {
+                let page = try world.desk.ask(
+                    "GET", "/tables/\(table)?$orderby=text&$top=3&$skip=\(skip)", nil, world.headers(user))
+                found += page.ids
+            }
+            #expect(found == visible.sorted { $0.value["text"] < $1.value["text"] }.map(\.key), "\(user) \(table)")
+            let feed = try world.desk.ask(
+                "GET", "/tables/\(table)/changes?since=&$count=true", nil, world.headers(user))
+            #expect(feed.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(feed.text)")
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// Shared notes and household accounts, with a model of what each user may see: it knows only the rows of this moment, and
+// goes through all of them each time.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineTesting
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+
+struct RightsWorld {
+    /// A row as the model knows it: its columns as strings.
+    struct Known: Hashable {
+        var columns: [String: String]
+        var isDeleted = false
+
+        subscript(_ column: String) -> String { columns[column] ?? "" }
+    }
+
+    static let users = ["ann", "bob", "cid", "dan"]
+    static let tables = #"""
+        {"note":{"columns":{"owner":"string","list":"string","text":"string","n":"number","kind":"string"},
+          "read":"owner eq auth.sub or list in share(list where user eq auth.sub) or kind eq 'open'",
+          "write":"owner eq auth.sub or list in share(list where user eq auth.sub and role eq 'w')",
+          "insert":"owner eq auth.sub or kind eq 'drop' or list in share(list where user eq auth.sub and role eq 'w')"},
+        "entry":{"columns":{"account":"string","owner":"string","text":"string","n":"number","kind":"string"},
+          "read":"account in account(id where household in member(household where user eq auth.sub))",
+          "write":"account in account(id where household in member(household where user eq auth.sub and role eq 'w'))"},
+        "share":{"columns":{"user":"string","list":"string","role":"string"},"softDelete":false,
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
+        "member":{"columns":{"user":"string","household":"string","role":"string"},
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
+        "account":{"columns":{"household":"string"},
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"}}
+        """#
+
+    let desk: ServiceDesk
+    var chance: Chance
+    /// The rows of each table.
+    private(set) var rows: [String: [String: Known]] = [:]
+    /// The rows that each user could ever see.
+    private(set) var allowed: [String: Set<String>] = [:]
+    private var made: UInt64 = 0
+    private(set) var steps = 0
+
+    init(_ backend: TestBackend, seed: UInt64) throws {
+        desk = try ServiceDesk(backend, tables: RightsWorld.tables, pageSize: 7)
+        chance = Chance(seed: seed)
+    }
+
+    // MARK: The model
+
+    /// Whether a user may see a row, and with a role.
+    func permits(_ user: String, _ table: String, _ row: Known, role: String? = nil) -> Bool {
+        if row.isDeleted { return false }
+        func live(_ table: String) -> [(id: String, row: Known)] {
+            rows[table, default: [:]].filter { !$0.value.isDeleted }.map { ($0.key, $0.value) }
+        }
+        if table == "note" {
+            if row["owner"] == user || role == nil && row["kind"] == "open" { return true }
+            return row["list"] != ""
+                && live("share").contains {
+                    $0.row["user"] == user && $0.row["list"] == row["list"] && (role == nil || $0.row["role"] == role)
+                }
+        }
+        return live("account").contains { account in
+            account.id == row["account"]
+                && live("member").contains {
+                    $0.row["user"] == user && $0.row["household"] == account.row["household"]
+                        && account.row["household"] != "" && (role == nil || $0.row["role"] == role)
+                }
+        }
+    }
+
+    func visible(_ user: String, _ table: String) -> [String: Known] {
+        rows[table, default: [:]].filter { permits(user, table, $0.value) }
+    }
+
+    private mutating func noteAllowed() {
+        for user in RightsWorld.users {
+            for table in ["note", "entry"] { allowed[user, default: []].formUnion(visible(user, table).keys) }
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func newID() -> String {
+        made += 1
+        let digits = Hexadecimal.text(made &* 0x9e37_79b9_7f4a_7c15, digits: 16)
+        return "0000\(digits.prefix(4))-0000-7000-8000-\(digits.suffix(12))"
+    }
+
+    func headers(_ user: String) -> [String: String] { ["X-ZUMO-AUTH": token(user)] }
+
+    func headers(admin: Bool) -> [String: String] { ["X-ZUMO-AUTH": token("root", claims: #","roles":["admin"]"#)] }
+
+    /// A change by a random user, or of a membership.
+    mutating func step() throws {
+        steps += 1
+        desk.environment.set(now: desk.environment.now() + Int64(chance.below(3)))
+        switch chance.below(10) {
+        case 0...2: try changeRight()
+        case 3...4: try insert(chance.pick(["note", "entry"]))
+        default: try change(chance.pick(["note", "entry"]))
+        }
+        noteAllowed()
+    }
+
+    private mutating func randomColumns(_ table: String) -> [String: String] {
+        var columns: [String: String] = [:]
+        func set(_ name: String, _ value: String) { columns[name] = value }
+        switch table {
+        case "note":
+            set("list", chance.pick(["", "l1", "l2", "l3"]))
+            set("kind", chance.pick(["", "", "", "open", "drop"]))
+            set("owner", chance.pick(RightsWorld.users))
+        case "entry": set("account", chance.pick(["nowhere"] + rows["account", default: [:]].keys.sorted()))
+        case "share":
+            (columns["user"], columns["list"]) = (chance.pick(RightsWorld.users), chance.pick(["l1", "l2", "l3"]))
+        case "member":
+            (columns["user"], columns["household"]) = (chance.pick(RightsWorld.users), chance.pick(["h1", "h2"]))
+        default: set("household", chance.pick(["", "h1", "h2"]))
+        }
+        if table == "share" || table == "member" { set("role", chance.pick(["w", "w", "r"])) }
+        return columns
+    }
+
+    private func json(_ columns: [String: String], id: String? = nil, n: Int? = nil) -> String {
+        var members = columns.map { Value.Member($0.key, $0.value.isEmpty ? .null : .string($0.value)) }
+        if let id { members.append(.init("id", .string(id))) }
+        if let n { members.append(.init("n", .integer(Int64(n)))) }
+        return Value.object(members).json
+    }
+
+    /// Adds, changes or removes memberships or accounts, sometimes several in one transaction.
+    private mutating func changeRight() throws {
+        var operations: [String] = []
+        for _ in 0..<(chance.once(in: 4) ? 1 + chance.below(3) : 1) {
+            let table = chance.pick(["share", "share", "member", "member", "account"])
+            let live = rows[table, default: [:]].filter { !$0.value.isDeleted }.keys.sorted()
+            let columns = randomColumns(table)
+            let isFew = live.count < (table == "account" ? 3 : 5)
+            if isFew && chance.once(in: 2) || live.isEmpty {
+                let id = newID()
+                operations.append(#"{"operation":"insert","table":"\#(table)","item":\#(json(columns, id: id))}"#)
+                rows[table, default: [:]][id] = Known(columns: columns)
+            } else {
+                let id = chance.pick(live)
+                if chance.once(in: 2) {
+                    operations.append(
+                        #"{"operation":"update","table":"\#(table)","id":"\#(id)","item":\#(json(columns))}"#)
+                    rows[table]?[id]?.columns = columns
+                } else {
+                    operations.append(#"{"operation":"delete","table":"\#(table)","id":"\#(id)"}"#)
+                    rows[table]?[id]?.isDeleted = true
+                }
+            }
+        }
+        let body = #"{"operations":[\#(operations.joined(separator: ","))]}"#
+        let answer = try desk.ask("POST", "/tables/$batch", body, headers(admin: true))
+        #expect(!answer.text.contains("error"), "\(body) \(answer.text)")
+    }
+
+    private mutating func insert(_ table: String) throws {
+        let user = chance.pick(RightsWorld.users)
+        var columns = randomColumns(table)
+        if chance.once(in: 2), table == "note" { columns["owner"] = user }
+        let known = rows[table, default: [:]].keys.sorted()
+        let isTaken = !known.isEmpty && chance.once(in: 10)
+        let id = isTaken ? chance.pick(known) : newID()
+        columns["text"] = "SECRET \(id) \(steps)"
+        let row = Known(columns: columns)
+        let isDrop = table == "note" && columns["kind"] == "drop"
+        let answer = try desk.ask(
+            "POST", "/tables/\(table)", json(columns, id: id, n: steps % 10), headers(user), new: chance.once(in: 2))
+        if answer.status == 201 { rows[table, default: [:]][id] = row }
+        check(answer, user)
+        let wanted = isTaken ? 409 : isDrop || permits(user, table, row, role: "w") ? 201 : 403
+        #expect(answer.status == wanted, "\(steps) insert \(table) by \(user) of \(columns): \(answer.text)")
+        if answer.status == 201 {
+            let isSeen = permits(user, table, row)
+            #expect(answer.text.contains("readable") != isSeen, "\(steps) \(columns) \(answer.text)")
+        } else if isTaken, let old = rows[table]?[id], !old.isDeleted {
+            #expect(answer.text.contains("SECRET") == permits(user, table, old))
+        }
+    }
+
+    private mutating func change(_ table: String) throws {
+        let known = rows[table, default: [:]].keys.sorted()
+        if known.isEmpty { return }
+        let (user, id) = (chance.pick(RightsWorld.users), chance.pick(known))
+        guard let old = rows[table]?[id] else { return }
+        if old.isDeleted { return try restore(table, id, old, user) }
+        let isVisible = permits(user, table, old)
+        let before = isVisible && permits(user, table, old, role: "w")
+        if chance.once(in: 6) {
+            let answer = try desk.ask("DELETE", "/tables/\(table)/\(id)", nil, headers(user))
+            check(answer, user)
+            #expect(answer.status == (before ? 200 : isVisible ? 403 : 404), "\(steps) \(answer.text)")
+            if answer.status == 200 { rows[table]?[id]?.isDeleted = true }
+            return
+        }
+        var new = old
+        if chance.once(in: 2) { new.columns.merge(randomColumns(table)) { $1 } }
+        new.columns["text"] = "SECRET \(id) \(steps)"
+        let after = permits(user, table, new, role: "w")
+        let answer = try desk.ask(
+            "PATCH", "/tables/\(table)/\(id)", json(new.columns, n: steps % 10), headers(user), new: chance.once(in: 2))
+        if before && after { rows[table]?[id] = new }
+        check(answer, user)
+        let wanted = !isVisible ? 404 : before && after ? 200 : 403
+        #expect(answer.status == wanted, "\(steps) \(table) \(user) \(old.columns) -> \(new.columns): \(answer.text)")
+    }
+
+    /// A restore needs the right that the row's deletion interrupted.
+    private mutating func restore(_ table: String, _ id: String, _ old: Known, _ user: String) throws {
+        var live = old
+        live.isDeleted = false
+        let answer = try desk.ask("POST", "/tables/\(table)/\(id)", nil, headers(user))
+        let isDone = answer.status == 201
+        if isDone { rows[table]?[id] = live }
+        check(answer, user)
+        let mayWrite = permits(user, table, live, role: "w")
+        #expect(!isDone || mayWrite && allowed[user, default: []].contains(id), "\(steps) \(answer.text)")
+        #expect(isDone || [403, 404].contains(answer.status), "\(steps) \(answer.text)")
+    }
+
+    // MARK: Answers
+
+    /// Fails if an answer has a value that the user may not see now, or an id that he never could.
+    func check(_ answer: HTTPResponse, _ user: String) {
+        let text = answer.text + answer.headers.map { "\($0.name): \($0.value)" }.joined()
+        for part in text.split(separator: "SECRET ", omittingEmptySubsequences: false).dropFirst() {
+            let id = String(part.prefix(36))
+            let isSeen = ["note", "entry"].contains { table in
+                rows[table]?[id].map { row in
+                    permits(user, table, row) || row.isDeleted && allowed[user, default: []].contains(id)
+                } ?? false
+            }
+            #expect(isSeen, "\(steps) \(user) is told a value of \(id)")
+        }
+    }
+
+    /// Fails if an answer of a list or of the changes has an id that a user never could see.
+    func checkIDs(_ ids: [String], _ user: String) {
+        for id in ids { #expect(allowed[user, default: []].contains(id), "\(steps) \(user) is told of \(id)") }
+    }
+}
