@@ -78,6 +78,8 @@ package struct ServerRow: Hashable, Sendable {
     package var isDeleted: Bool
     /// Whether it exists but no longer matches the filter: of its columns only the version is known.
     package var hasLeft = false
+    /// Whether it left because the user lost the right to it: nothing of it is known, and the server won't tell more.
+    package var isByRight = false
     /// Whether the client may not read its values: of its columns only the version is known.
     package var isHidden = false
     /// The millisecond of its last change, if known.

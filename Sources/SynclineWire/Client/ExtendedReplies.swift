@@ -80,12 +80,13 @@ extension RowListReader {
 }
 
 extension ServerRow {
-    /// Recognizes a row that left the view: it has only an id, a version and a mark. A row in the view also has its
+    /// Recognizes a row that left the view: it has only an id, a version and a mark, or no version if the right is lost. A row in the view also has its
     /// times, whatever its columns are called.
     fileprivate var markedIfLeft: ServerRow {
-        guard moment == nil, columns["left"] == .bool(true), columns["deleted"] == nil else { return self }
+        guard moment == nil, let mark = columns["left"], columns["deleted"] == nil else { return self }
         var row = self
-        row.hasLeft = true
+        row.isByRight = mark == .string("right")
+        row.hasLeft = mark == .bool(true) || row.isByRight
         return row
     }
 }

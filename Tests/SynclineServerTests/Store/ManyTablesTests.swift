@@ -17,7 +17,10 @@ private final class CountingConnection: SQLConnection {
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
         counts.statements.add(1, ordering: .relaxed)
-        try inner.run(statement, each)
+        try inner.run(statement) { row in
+            counts.rows.add(1, ordering: .relaxed)
+            return each(row)
+        }
     }
 
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int { try inner.change(statement) }
@@ -37,12 +40,13 @@ private final class CountingConnection: SQLConnection {
     func facts() throws(StoreFailure) -> DatabaseFacts { try inner.facts() }
 }
 
-private final class QuestionCounts: Sendable {
+final class QuestionCounts: Sendable {
+    let rows = Atomic(0)
     let statements = Atomic(0)
     let descriptions = Atomic(0)
 }
 
-private struct CountingDatabase: SQLDatabase {
+struct CountingDatabase: SQLDatabase {
     let inner: any SQLDatabase
     let counts = QuestionCounts()
 

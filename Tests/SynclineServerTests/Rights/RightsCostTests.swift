@@ -1,0 +1,84 @@
+// What rights cost, as counts: who joins a list reads that list, and a change of a list writes one row.
+
+import SynclineCore
+import SynclineGround
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+@testable import SynclineTables
+
+@Suite struct RightsCostTests {
+    private static let tables = #"""
+        {"note":{"columns":{"list":"string","text":"string"},"read":"list in share(list where user eq auth.sub)"},
+        "share":{"columns":{"user":"string","list":"string"},"softDelete":false,
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"}}
+        """#
+
+    private func insert(_ store: SQLStore, _ table: String, _ rows: [[String: String]]) throws {
+        for start in stride(from: 0, to: rows.count, by: 500) {
+            let writes = rows[start..<min(start + 500, rows.count)].map { row in
+                var write = TableWrite(
+                    .insert(Row(row.filter { $0.key != "id" }.map { Value.Member($0.key, .string($0.value)) })),
+                    table: table, id: row["id"] ?? "", serverProtocol: .zumo2)
+                write.subject = row["list"].map { _ in "writer" }
+                return [write]
+            }
+            let outcomes = try store.write(writes, stopsAtRefusal: true, wantsRows: false)
+            let refused = outcomes.joined().filter(\.isRefused)
+            #expect(refused.isEmpty)
+        }
+    }
+
+    private func id(_ number: Int) -> String {
+        "0000000000000000000000" + Hexadecimal.text(number + (1 << 36), digits: 10)
+    }
+
+    @Test func `a join costs its list, and a change costs one row`() throws {
+        let (inner, keeper) = try TestBackend.sqlite.database()
+        let database = CountingDatabase(inner: inner)
+        let settings = try configuration(#"{"auth":{"key":"\#(testSecret)"},"tables":\#(Self.tables)}"#)
+        let store = try SQLStore(database, settings.tables, StillEnvironment())
+        // A list of 1,000 rows and 1,000 members, among 5 others.
+        let lists = (0..<6).map { "l\($0)" }
+        try insert(store, "share", lists.map { ["id": "w\($0)", "user": "writer", "list": $0] })
+        try insert(store, "share", (0..<1000).map { ["id": "m\($0)", "user": "u\($0)", "list": "l0"] })
+        try insert(store, "note", (0..<6000).map { ["id": id($0), "list": lists[$0 % 6], "text": "t"] })
+        let mark = try store.mark().change
+
+        func cost(_ body: () throws -> Void) rethrows -> (statements: Int, rows: Int) {
+            let before = (
+                database.counts.statements.load(ordering: .relaxed), database.counts.rows.load(ordering: .relaxed)
+            )
+            try body()
+            return (
+                database.counts.statements.load(ordering: .relaxed) - before.0,
+                database.counts.rows.load(ordering: .relaxed) - before.1
+            )
+        }
+
+        let grant = try cost { try insert(store, "share", [["id": "x", "user": "eve", "list": "l0"]]) }
+        #expect(grant.statements <= 10, "\(grant)")
+        var found: Set<String> = []
+        var plan = ChangePlan(table: "note", since: mark, limit: 100)
+        plan.subject = "eve"
+        let join = try cost {
+            while true {
+                let page = try store.changes(plan)
+                found.formUnion(page.changes.map(\.row.id))
+                guard page.hasMore, let last = page.changes.last else { break }
+                (plan.since, plan.sinceID) = (last.number, last.row.id)
+            }
+        }
+        #expect(found.count == 1000 && join.rows <= 3000, "\(join)")
+        let write = try cost { try insert(store, "note", [["id": id(9000), "list": "l0", "text": "t"]]) }
+        #expect(write.statements <= 14, "\(write)")
+        plan = ChangePlan(table: "note", since: try store.mark().change, limit: 100)
+        plan.subject = "u7"
+        var news = 0
+        let idle = try cost { news = try store.changes(plan).changes.count }
+        #expect(news == 0)
+        #expect(idle.rows <= 5, "\(idle)")
+        withExtendedLifetime(keeper) {}
+    }
+}

@@ -1,0 +1,110 @@
+// Rules that change between starts: what callers saw by the old rule they are told to drop, and what they gain they receive.
+
+import SynclineCore
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+@testable import SynclineTables
+
+@Suite struct RuleChangeTests {
+    private let environment = StillEnvironment()
+
+    private func definitions(_ rule: String?) throws -> [TableDefinition] {
+        let read = rule.map { #","read":"\#($0)","write":"owner eq auth.sub""# } ?? ""
+        let json = #"""
+            {"auth":{"key":"\#(testSecret)"},"tables":{"note":{"columns":{"owner":"string","list":"string"}\#(read)},
+            "share":{"columns":{"user":"string","list":"string"},"insert":"role:admin","update":"role:admin",
+            "delete":"role:admin","undelete":"role:admin"}}}
+            """#
+        return try configuration(json).tables
+    }
+
+    private func id(_ number: Int) -> String { "00000000-0000-7000-8000-00000000000\(number)" }
+
+    private func insert(_ store: SQLStore, _ table: String, _ id: String, _ row: [String: String]) throws {
+        let columns = Row(row.sorted { $0.key < $1.key }.map { Value.Member($0.key, .string($0.value)) })
+        var write = TableWrite(.insert(columns), table: table, id: id, serverProtocol: .zumo2)
+        write.subject = row["owner"]
+        #expect(try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused == false)
+    }
+
+    private func changes(_ store: SQLStore, since: Int64 = 0) throws -> [String] {
+        var plan = ChangePlan(table: "note", since: since, limit: 100)
+        plan.subject = "ann"
+        return try store.changes(plan).changes.map { "\($0.row.id.suffix(1))\($0.isByRight ? "-" : "+")" }
+    }
+
+    @Test func `a changed rule is told as gains and losses, and an older server refuses`() throws {
+        let (database, keeper) = try TestBackend.sqlite.database()
+        func start(_ rule: String?) throws -> SQLStore {
+            try SQLStore(database, try definitions(rule), environment)
+        }
+        let byOwner = "owner eq auth.sub"
+        let byList = "list in share(list where user eq auth.sub)"
+        let old = try start(byOwner)
+        try insert(old, "share", "s", ["user": "ann", "list": "l"])
+        try insert(old, "note", id(1), ["owner": "ann"])
+        try insert(old, "note", id(2), ["owner": "bob", "list": "l"])
+        #expect(try changes(old) == ["1+"])
+        let mark = try old.mark()
+
+        let new = try start(byList)
+        #expect(try new.mark().epoch == mark.epoch)
+        #expect(try changes(new) == ["2+"])
+        #expect(try changes(new, since: mark.change) == ["1-", "2+"])
+        // The older server's rule is not in force any more.
+        #expect(throws: StoreFailure.self) { try changes(old) }
+        var write = TableWrite(.delete, table: "note", id: id(1), serverProtocol: .zumo2)
+        write.subject = "ann"
+        let late = try? old.write([[write]], stopsAtRefusal: true)
+        #expect(late?[0][0].isRefused ?? true)
+
+        // Back again, with what was written meanwhile.
+        try insert(new, "note", id(3), ["owner": "ann", "list": "x"])
+        let second = try new.mark().change
+        let again = try start("\(byOwner) or \(byList)")
+        let (all, news) = (try changes(again), try changes(again, since: second))
+        #expect(Set(all) == ["1+", "2+", "3+"])
+        #expect(news.contains("1+") && news.contains("3+"))
+        // The same rules begin nothing.
+        let number = try again.mark().change
+        #expect(try start("\(byOwner) or \(byList)").mark().change == number)
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test func `a first rule of a table with rows, and the end of the last, begin a new epoch`() throws {
+        let (database, keeper) = try TestBackend.sqlite.database()
+        let open = try SQLStore(database, try definitions(nil), environment)
+        try insert(open, "note", id(1), ["owner": "ann"])
+        let epoch = try open.mark().epoch
+        let ruled = try SQLStore(database, try definitions("owner eq auth.sub"), environment)
+        let next = try ruled.mark().epoch
+        #expect(next != epoch && ruled.epoch == next)
+        #expect(try changes(ruled) == ["1+"])
+        let ended = try SQLStore(database, try definitions(nil), environment)
+        #expect(try ended.mark().epoch != next)
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test func `what ended long ago is forgotten, and cursors before it are refused`() throws {
+        let (database, keeper) = try TestBackend.sqlite.database()
+        let store = try SQLStore(
+            database, try definitions("list in share(list where user eq auth.sub)"), environment)
+        try insert(store, "share", "s", ["user": "ann", "list": "l"])
+        var write = TableWrite(
+            .insert(Row([.init("list", .string("l"))])), table: "note", id: id(1), serverProtocol: .zumo2)
+        write.subject = "ann"
+        // The owner's rule to write refuses it.
+        #expect(try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused)
+        try insert(store, "note", id(2), ["owner": "ann", "list": "l"])
+        let before = try store.mark().change
+        let end = TableWrite(.delete, table: "share", id: "s", serverProtocol: .zumo2)
+        #expect(try store.write([[end]], stopsAtRefusal: true)[0][0].isRefused == false)
+        #expect(try changes(store, since: before) == ["2-"])
+        try store.purge(tombstonesBefore: environment.now() + 10_000)
+        #expect(try store.mark().purged > before)
+        #expect(try changes(store, since: before) == [])
+        withExtendedLifetime(keeper) {}
+    }
+}
