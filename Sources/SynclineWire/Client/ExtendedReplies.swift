@@ -80,8 +80,8 @@ extension RowListReader {
 }
 
 extension ServerRow {
-    /// Recognizes a row that left the view: it has only an id, a version and a mark, or no version if the right is lost. A row in the view also has its
-    /// times, whatever its columns are called.
+    /// Recognizes a row that left the view: it has only an id, a version and a mark, or no version if the right is lost.
+    /// A row in the view also has its times, whatever its columns are called.
     fileprivate var markedIfLeft: ServerRow {
         guard moment == nil, let mark = columns["left"], columns["deleted"] == nil else { return self }
         var row = self
