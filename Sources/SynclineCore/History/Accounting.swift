@@ -117,7 +117,9 @@ package struct Accounting {
         of position: Position, isLast: Bool, _ event: Event, _ before: PendingRow?, _ isResolved: Bool
     ) -> Fate {
         switch event.body {
-        case .undone, .purged, .discarded: return .cancelled
+        case .purged, .discarded: return .cancelled
+        // Earlier changes that cancel each other out go with those that were undone.
+        case .undone(let event): return position.event == event ? .cancelled : .superseded
         // An operation ends with its last change; the earlier ones were part of it.
         case .answered: return isLast ? .done : .superseded
         case .page:

@@ -111,7 +111,7 @@ struct RandomHistory {
         let isGrouped = chance.once(in: 2)
         var writer = LocalTransactionWriter(
             projector, number: next, time: 7, isGrouped: isGrouped,
-            name: isGrouped && next % 3 == 0 ? "step \(next)" : nil)
+            name: isGrouped && chance.once(in: 3) ? "step \(next)" : nil)
         do throws(SyncError) {
             for _ in 0..<(isGrouped ? 1 + chance.below(4) : 1) {
                 try writer.change(chance.pick(OperationKind.allCases), table(), id(), columns())
