@@ -34,7 +34,7 @@ struct ColumnSelection {
     /// Returns the columns of a row.
     mutating func row(_ sight: EncodedRowView) throws(SyncError) -> Row {
         // The entries of an index often have these columns and no others.
-        if let shape, lacking.isEmpty, let row = sight.row(ofOnly: shape) { return row }
+        if let shape, lacking.isEmpty, let row = try sight.row(ofOnly: shape) { return row }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
         var lacks = 0

@@ -68,7 +68,7 @@ struct FirstRows {
         row.sight.withID { position.append($0) }
         if let bound, isAfter(bound) { return false }
         if let after, !isAfter(after) { return true }
-        add(StoredRow(row.sight.compactID, columns: row.sight.row))
+        add(StoredRow(row.sight.compactID, columns: try row.sight.row))
         return true
     }
 

@@ -124,7 +124,7 @@ package struct LiveWindow: LiveContent {
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor
     ) throws(SyncError) -> Bool {
         var stored: StoredRow?
-        guard try find(key, value, visitor, { stored = $0.stored }) else { return false }
+        guard try find(key, value, visitor, { row throws(SyncError) in stored = try row.stored }) else { return false }
         total += 1
         guard let stored else { return query.countsAll }
         let index = firstIndex()
@@ -139,7 +139,7 @@ package struct LiveWindow: LiveContent {
     /// Returns whether a row matches. If it belongs to the rows that are held, calls `body` with it. Leaves its position
     /// in `position`.
     private mutating func find(
-        _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, _ body: (EncodedRowView) -> Void
+        _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, _ body: (EncodedRowView) throws(SyncError) -> Void
     ) throws(SyncError) -> Bool {
         var isMatch = false
         try key.withBytes { key throws(SyncError) in
@@ -150,7 +150,7 @@ package struct LiveWindow: LiveContent {
                     position.removeAll()
                     try order.append(row.sight, to: &position)
                     row.sight.withID { position.append($0) }
-                    if isHeld { body(row.sight) }
+                    if isHeld { try body(row.sight) }
                 }
             }
         }

@@ -45,7 +45,8 @@ struct ResultRows: ~Copyable {
         // Most results have a few rows, and an array that grows from one row on is copied for each of them.
         if rows.isEmpty { rows.reserveCapacity(4) }
         let sight = row.sight
-        rows.append(StoredRow(sight.compactID, columns: try selection?.row(sight) ?? sight.row))
+        let columns = if let selected = try selection?.row(sight) { selected } else { try sight.row }
+        rows.append(StoredRow(sight.compactID, columns: columns))
         if let form, row.form != form { hasForms = true }
         form = row.form
         return true

@@ -37,7 +37,7 @@ extension StateReader {
         var rows: [StoredRow] = []
         for form in RowKey.forms {
             try forEachRow(of: table, form: form) { row throws(SyncError) in
-                rows.append(row.stored)
+                rows.append(try row.stored)
                 read(rows.count)
                 return true
             }
@@ -57,5 +57,7 @@ extension StateReader {
 
 extension EncodedRowView {
     /// The row with all its columns.
-    var stored: StoredRow { StoredRow(compactID, columns: row) }
+    package var stored: StoredRow {
+        get throws(SyncError) { StoredRow(compactID, columns: try row) }
+    }
 }

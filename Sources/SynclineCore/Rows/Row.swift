@@ -181,7 +181,18 @@ package struct RowView {
         return reader.rest
     }
 
-    package var row: Row { Row(shape: shape, bytes: [UInt8](bytes)) }
+    /// The row, copied.
+    package var row: Row {
+        get throws(SyncError) {
+            guard let columns else { return Row(shape: shape, bytes: [UInt8](stored)) }
+            do throws(MalformedBytes) {
+                let values = try columns.borrowed { row throws(MalformedBytes) in try row.values() }
+                return Row(shape: shape, bytes: [UInt8](values))
+            } catch {
+                throw .malformed("a run's block")
+            }
+        }
+    }
 
     /// The range of each value in the bytes. A value that can't be read has an empty range.
     fileprivate var extents: [Range<Int>] {

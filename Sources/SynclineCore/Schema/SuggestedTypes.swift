@@ -39,7 +39,7 @@ extension StateReader {
         var candidates: [ExactString: TypeCandidates] = [:]
         for form in RowKey.forms {
             try forEachRow(of: table, form: form) { row throws(SyncError) in
-                for member in row.row.members where known[member.name] == .any {
+                for member in try row.row.members where known[member.name] == .any {
                     candidates[ExactString(member.name), default: TypeCandidates()].take(member.value)
                 }
                 return true

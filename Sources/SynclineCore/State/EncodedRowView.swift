@@ -164,23 +164,27 @@ package struct EncodedRowView: FilterSubject {
 
     /// The whole row, copied.
     package var row: Row {
-        guard let local else { return shared }
-        return shared.merged(with: local.row)
+        get throws(SyncError) {
+            guard let local else { return try shared }
+            return try shared.merged(with: local.row)
+        }
     }
 
     /// The whole row, copied, if it has these columns in this order.
     @inline(__always)
-    func row(ofOnly shape: RowShape) -> Row? {
+    func row(ofOnly shape: RowShape) throws(SyncError) -> Row? {
         guard local == nil, over == nil, let under,
             under.reference.toOpaque() == Unmanaged.passUnretained(shape).toOpaque()
         else { return nil }
-        return Row(shape: shape, bytes: [UInt8](under.bytes))
+        return try under.row
     }
 
     private var shared: Row {
-        guard let over else { return under?.row ?? .empty }
-        guard let under else { return over.row }
-        return under.row.merged(with: over.row)
+        get throws(SyncError) {
+            guard let over else { return try under?.row ?? .empty }
+            guard let under else { return try over.row }
+            return try under.row.merged(with: over.row)
+        }
     }
 }
 

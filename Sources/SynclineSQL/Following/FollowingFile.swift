@@ -150,7 +150,7 @@ final class FollowingFile {
         let cursor = try reading { () throws(SyncError) in try RowCursor(source.reader, table: table) }
         var next = cursor.row
         while let row = next {
-            try writer.put(StoredRow(id: row.id, columns: row.row), of: table)
+            try writer.put(try reading { () throws(SyncError) in try row.stored }, of: table)
             next = try reading { () throws(SyncError) in try cursor.advance() }
         }
     }

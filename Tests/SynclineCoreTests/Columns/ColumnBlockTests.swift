@@ -52,6 +52,41 @@ import Testing
         #expect(seen == Set((1...9).map { UInt8($0) }), "an encoding was not used")
     }
 
+    @Test func `a row whose symbols can't be read is refused, not shown without values`() throws {
+        let symbols = SymbolTable.sample(["buy milk", "the garden für the milk"])
+        let shape = RowShape(["text"])
+        var refused = 0
+        for seed in UInt64(1)...100 {
+            var chance = Chance(seed: seed)
+            let rows = ColumnRows(&chance, most: 64)
+            var writer = ColumnBlockWriter()
+            for (key, value) in zip(rows.keys, rows.values) {
+                key.withBytes { key in value.withBytes { _ = writer.append(key, $0, lengthAt: rows.split) } }
+            }
+            var bytes = ByteWriter()
+            guard writer.write(rows.keys.count, SymbolEncoder(symbols), to: &bytes) else { continue }
+            let block = RunBlock(bytes.inPlace)
+            let columns = try #require(block.columns)
+            let row = ColumnRow()
+            row.move(to: columns)
+            let view = RowView(.passUnretained(shape), .passUnretained(row))
+            for place in 0..<rows.keys.count {
+                row.move(to: place)
+                columns.symbols = symbols
+                #expect(try view.row.bytes == [UInt8](row.values()))
+                columns.symbols = nil
+                do throws(SyncError) {
+                    let found = try view.row
+                    #expect(!found.bytes.isEmpty)
+                } catch {
+                    #expect(error == .malformed("a run's block"))
+                    refused += 1
+                }
+            }
+        }
+        #expect(refused > 100)
+    }
+
     @Test func `a key that a block in columns lacks may be in an older run`() throws {
         var chance = Chance(seed: 3)
         let store = StateStore()

@@ -157,7 +157,7 @@ struct TwoStates {
         }
         var places = Self.names.map { ColumnPlaces($0) }
         while let row = cursors[0].row {
-            guard let other = cursors[1].row, other.id == row.id, other.row == row.row else {
+            guard let other = cursors[1].row, other.id == row.id, try other.row == row.row else {
                 return "cursor from \(start ?? "the first") at \(row.id): \(cursors[1].row?.id ?? "the end")"
             }
             for place in places.indices {

@@ -92,8 +92,8 @@ private final class CompactorWalk {
             let found = try reader.row(CompactorWalk.tables[row], "r")
             try #require(found?.numbers == model.visible(row), "\(steps), row \(row)")
             var scanned: [StoredRow] = []
-            try reader.forEachRow(of: CompactorWalk.tables[row], form: 3) { sight in
-                scanned.append(StoredRow(id: sight.id, columns: sight.row))
+            try reader.forEachRow(of: CompactorWalk.tables[row], form: 3) { sight throws(SyncError) in
+                scanned.append(StoredRow(id: sight.id, columns: try sight.row))
                 return true
             }
             try #require(scanned == [found].compactMap { $0 }, "\(steps), row \(row)")

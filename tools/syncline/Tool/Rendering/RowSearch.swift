@@ -42,13 +42,13 @@ struct RowSearch {
                 break
             }
             found.read += 1
-            if let match = match(row) { found.matches.append(match) }
+            if let match = try match(row) { found.matches.append(match) }
             try cursor.advance()
         }
         return found
     }
 
-    private func match(_ row: EncodedRowView) -> Match? { match(row.id, row.row.members) }
+    private func match(_ row: EncodedRowView) throws(SyncError) -> Match? { match(row.id, try row.row.members) }
 
     /// The first place in a row.
     func match(_ id: String, _ members: [Value.Member]) -> Match? {
