@@ -32,12 +32,14 @@ extension StateReader {
         var place = operation.first
         try forEachChange(from: operation.first.event) { position, change throws(SyncError) in
             guard position < pending.last else { return false }
-            guard position > operation.first, change.kind == .insert, !change.replaces, change.rowKey != key else {
-                return true
-            }
+            guard position > operation.first, change.kind == .insert, change.rowKey != key else { return true }
+            // Later changes may have made something else of an insert.
             let other = try entry(key: change.rowKey)?.pending
-            if other?.operation?.kind == .insert || other?.frozen?.kind == .insert { place = pending.last }
-            return place != pending.last
+            let isSent = other?.frozen.map { $0.kind == .insert && $0.position == position } ?? false
+            let isUnsent = other?.operation.map { $0.kind == .insert && $0.first == position } ?? false
+            guard isSent || isUnsent else { return true }
+            place = pending.last
+            return false
         }
         return place
     }

@@ -54,6 +54,32 @@ import Testing
         #expect(moved > 0)
     }
 
+    @Test func `an insert that was cancelled does not move an update, although its row was inserted again`() throws {
+        let projector = try Projector()
+        let page = PulledPage(
+            table: "t", queryID: "q", rows: [PulledRow(id: "x", row: Row([.init("a", .integer(0))]))], cursor: nil)
+        try projector.apply(Event(time: 0, .page(page)), number: projector.through + 1)
+        projector.store.endCommit()
+        let transactions: [[(OperationKind, String)]] = [
+            [(.update, "x")], [(.insert, "y")], [(.update, "x")], [(.delete, "y"), (.insert, "y")],
+        ]
+        for (index, changes) in transactions.enumerated() {
+            var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 7, isGrouped: true)
+            for (kind, id) in changes {
+                let columns = kind == .delete ? Row([]) : Row([.init("a", .integer(Int64(index + 1)))])
+                try writer.change(kind, "t", id, columns)
+            }
+            _ = try writer.finish()
+            projector.store.endCommit()
+        }
+        let reader = StateReader(projector.store.snapshot, projector.shapes)
+        let update = try #require(try PushPlan(reader).operations.first { $0.id == "x" })
+        let pending = try #require(try reader.entry(key: update.rowKey)?.pending)
+        let operation = try #require(pending.operation)
+        #expect(update.position == operation.first)
+        #expect(try reader.place(of: operation, in: pending, update.rowKey) == operation.first)
+    }
+
     @Test func `an undo of two changes of a row restores the insert before them, although a server has the row now`()
         throws
     {
