@@ -21,6 +21,14 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])
     }
 
+    /// Eight bytes as a number that sorts as they do; zeros stand for those that are missing.
+    @inlinable public func head(at offset: Int = 0) -> UInt64 {
+        if offset >= 0, offset <= count - 8 {
+            return UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        return (offset..<offset + 8).reduce(0) { $0 << 8 | ($1 < count ? UInt64(self[$1]) : 0) }
+    }
+
     @inlinable public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let mine = baseAddress, let others = other.baseAddress else {
             return count == other.count

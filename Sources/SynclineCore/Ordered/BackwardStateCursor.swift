@@ -47,6 +47,7 @@ struct BackwardStateCursor {
 
     /// Returns the layer with the largest key. Layers that have an older value of the same key move past it.
     static func largest(_ layers: [LayerCursor]) throws(SyncError) -> LayerCursor? {
+        if layers.count == 1 { return layers[0].key == nil ? nil : layers[0] }
         var found: LayerCursor?
         for layer in layers {
             guard let key = layer.key else { continue }
@@ -69,10 +70,12 @@ extension StateSnapshot {
         let layers = try end.withBytes { end throws(SyncError) in
             try BackwardStateCursor.layers(of: self, before: end)
         }
-        while let largest = try BackwardStateCursor.largest(layers), let key = largest.key {
-            guard start.withBytes({ key.compare($0) >= 0 }) else { return }
-            if let value = largest.value { guard try body(key, value) else { return } }
-            try largest.advance()
+        try start.withBytes { start throws(SyncError) in
+            while let largest = try BackwardStateCursor.largest(layers), let key = largest.key {
+                guard key.compare(start) >= 0 else { return }
+                if let value = largest.value { guard try body(key, value) else { return } }
+                try largest.advance()
+            }
         }
     }
 }

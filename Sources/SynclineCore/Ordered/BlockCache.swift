@@ -120,21 +120,27 @@ package final class BlockCache: Sendable {
     /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
-    /// Fetches the first lines of a block, if it is cached.
-    func prefetch(_ place: Place, lines: Int) {
+    /// Fetches a block that will be read from its beginning to its end, if it is cached: all of it, or, of columns, their
+    /// beginnings.
+    func prefetch(_ place: Place) {
         content.withLock { content in
-            if let slot = content[place] { content.prefetch(slot, lines: lines) }
+            guard let slot = content[place] else { return }
+            content.prefetch(slot, lines: content.slots[slot].columns == nil ? 66 : 8)
         }
     }
 
     /// Gives the lookups in a run their blocks, those that are cached, and fetches what a search reads first.
-    func findBlocks(of lookups: KeyLookups, inRun run: Int, _ isWanted: (borrowing KeyLookup) -> Bool) {
+    /// - Parameters:
+    ///   - run: The run's place among those of the lookups.
+    ///   - number: Its number here.
+    func findBlocks(of lookups: KeyLookups, inRun run: Int, _ number: Int) {
         content.withLock { content in
-            for index in lookups.indices where isWanted(lookups[index]) {
-                if let slot = content[Place(run: run, block: lookups[index].place)] { content.prefetch(slot, lines: 1) }
+            for index in lookups.indices where lookups[index].run == run {
+                let place = Place(run: number, block: lookups[index].place)
+                if let slot = content[place] { content.prefetch(slot, lines: 1) }
             }
-            for index in lookups.indices where isWanted(lookups[index]) {
-                guard let slot = content[Place(run: run, block: lookups[index].place)] else { continue }
+            for index in lookups.indices where lookups[index].run == run {
+                guard let slot = content[Place(run: number, block: lookups[index].place)] else { continue }
                 content.slots[slot].isUsed = true
                 lookups[index].block = content.slots[slot].block
             }

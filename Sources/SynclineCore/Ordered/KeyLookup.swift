@@ -8,7 +8,9 @@ struct KeyLookup {
     let key: Bytes
     fileprivate let hash: UInt64
     /// The newest run that may have the key; the number of runs if none has it.
-    fileprivate var run = 0
+    var run = 0
+    /// Eight bytes of the key, which decide most comparisons of a search.
+    var head: UInt64 = 0
     /// The block of that run which would hold the key, by its number, and itself if it is cached.
     var place = 0
     var block: RunBlock?
@@ -71,18 +73,19 @@ extension Run {
     /// Finds the blocks that would hold those keys that this run may have, and fetches what a search reads there.
     /// - Parameter number: Its own, among the runs.
     fileprivate func prepare(_ lookups: KeyLookups, _ number: Int) {
-        findBlocks(of: lookups) { $0.run == number }
+        findBlocks(of: lookups, number)
         for index in lookups.indices where lookups[index].run == number {
-            lookups[index].block?.prefetchParts()
-            lookups[index].columns = lookups[index].block?.columnsInPlace
+            guard let block = lookups[index].block else { continue }
+            block.prefetchParts()
+            lookups[index].columns = block.columnsInPlace
         }
         for index in lookups.indices where lookups[index].run == number {
-            let key = lookups[index].key
-            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetch(key) }
+            let (columns, key) = (lookups[index].columns, lookups[index].key)
+            columns?._withUnsafeGuaranteedRef { $0.prefetch(key) }
         }
         for index in lookups.indices where lookups[index].run == number {
-            let key = lookups[index].key
-            lookups[index].row = lookups[index].columns?._withUnsafeGuaranteedRef { block in
+            let (columns, key) = (lookups[index].columns, lookups[index].key)
+            lookups[index].row = columns?._withUnsafeGuaranteedRef { block in
                 let row = block.row(of: key)
                 if let row, lookups.count > 1 { block.prefetchValues(of: row) }
                 return row
@@ -90,8 +93,8 @@ extension Run {
         }
         if lookups.count == 1 { return }
         for index in lookups.indices where lookups[index].run == number {
-            guard let row = lookups[index].row else { continue }
-            lookups[index].columns?._withUnsafeGuaranteedRef { $0.prefetchTexts(of: row) }
+            guard let columns = lookups[index].columns, let row = lookups[index].row else { continue }
+            columns._withUnsafeGuaranteedRef { $0.prefetchTexts(of: row) }
         }
     }
 }

@@ -106,10 +106,11 @@ package final class Run: Sendable {
     /// Returns the number of the block that would hold a key.
     func place(of key: Bytes) -> Int { index.place(of: key) }
 
-    /// Finds the numbers of the blocks that would hold some keys, and those of the blocks that are cached.
-    func findBlocks(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
-        index.findPlaces(of: lookups, isWanted)
-        cache.findBlocks(of: lookups, inRun: number, isWanted)
+    /// Finds the numbers of the blocks that would hold those keys that this run may have, and those blocks that are cached.
+    /// - Parameter place: Its own, among the runs.
+    func findBlocks(of lookups: KeyLookups, _ place: Int) {
+        index.findPlaces(of: lookups, inRun: place)
+        cache.findBlocks(of: lookups, inRun: place, number)
     }
 
     /// Returns a block to search, if it is cached.
@@ -136,8 +137,6 @@ package final class Run: Sendable {
         private var count = 1
 
         private static let most = 16
-        /// What begins a block; the processor finds the rest.
-        private static let linesAhead = 8
 
         /// - Parameter keepsBlocks: False for a scan of runs that are about to be replaced.
         init(keepsBlocks: Bool) { self.keepsBlocks = keepsBlocks }
@@ -145,7 +144,7 @@ package final class Run: Sendable {
         /// Returns a block, which is cached if no other has to go for it.
         mutating func block(_ place: Int, of run: Run) throws(SyncError) -> RunBlock {
             if let known = run.cache.block(at: run.cachePlace(place)) {
-                run.cache.prefetch(run.cachePlace(place + 1), lines: Scan.linesAhead)
+                run.cache.prefetch(run.cachePlace(place + 1))
                 return known
             }
             if !(first..<first + ahead.count).contains(place) {
@@ -324,7 +323,5 @@ private struct RunIndex {
     /// Returns the block that would hold a key: the last one that does not begin after it.
     func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }
 
-    func findPlaces(of lookups: KeyLookups, _ isWanted: (borrowing KeyLookup) -> Bool) {
-        keys.findPlaces(of: lookups, isWanted)
-    }
+    func findPlaces(of lookups: KeyLookups, inRun run: Int) { keys.findPlaces(of: lookups, inRun: run) }
 }

@@ -359,6 +359,8 @@ package final class RunBlock: @unchecked Sendable {
             isValid = false
             if block.columns != nil, let columns { return try columns.countRest() }
             var count = view == nil ? 0 : 1
+            // A copy stays in registers.
+            var reader = reader
             while !reader.isAtEnd {
                 if try Entry(&reader).value != nil { count += 1 }
             }

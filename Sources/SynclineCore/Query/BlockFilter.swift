@@ -113,7 +113,7 @@ extension OrderEdge {
             if column.nulls == nil { block.keep(bits, column, isDescending ? .greaterOrEqual : .lessOrEqual, edge) }
         case (.symbols, .text(let edge)):
             guard column.nulls == nil else { return }
-            let wanted = edge.withBytes { $0.head }
+            let wanted = edge.withBytes { $0.head() }
             bits.keep { place in
                 row.leading(block.text(column, place)).map { isDescending ? $0 >= wanted : $0 <= wanted } ?? true
             }

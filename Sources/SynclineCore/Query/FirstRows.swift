@@ -30,7 +30,9 @@ struct FirstRows {
     private var memory = ByteWriter(capacity: 512)
     private var position = ByteWriter(capacity: 256)
     /// The position of the last row kept, once there are as many as are wanted.
-    private(set) var bound: [UInt8]?
+    private(set) var bound: [UInt8]? { didSet { isFull = bound != nil } }
+    /// Whether there are as many as are wanted.
+    private(set) var isFull = false
     private(set) var edge: OrderEdge?
     /// How often the edge was set.
     private(set) var edges = 0
@@ -64,13 +66,15 @@ struct FirstRows {
     /// Adds a row whose sort keys are in `position`, if it is wanted.
     private mutating func addAtPosition(_ row: borrowing VisitedRow) throws(SyncError) -> Bool {
         // The sort keys alone exclude most rows.
-        if let bound, isAfter(bound) { return false }
+        if isFull, isAfterBound { return false }
         row.sight.withID { position.append($0) }
-        if let bound, isAfter(bound) { return false }
+        if isFull, isAfterBound { return false }
         if let after, !isAfter(after) { return true }
         add(StoredRow(row.sight.compactID, columns: try row.sight.row))
         return true
     }
+
+    private var isAfterBound: Bool { bound.map(isAfter) ?? false }
 
     private func isAfter(_ other: [UInt8]) -> Bool {
         position.withView { mine in other.withBytes { mine.compare($0) > 0 } }
@@ -80,7 +84,7 @@ struct FirstRows {
         let start = memory.count
         let head = position.withView { position in
             memory.append(position)
-            return position.head
+            return position.head()
         }
         let item = Item(head: head, place: start..<memory.count, row: rows.count)
         if isSorted, let last = items.last { isSorted = memory.withView { !item.isBefore(last, $0) } }
@@ -108,8 +112,21 @@ struct FirstRows {
     private mutating func sort() {
         if isSorted { return }
         memory.withView { memory in items.sort { $0.isBefore($1, memory) } }
-        rows = items.map { rows[$0.row] }
-        for index in items.indices { items[index].row = index }
+        // The rows follow them in cycles. They are moved, so that no reference is counted.
+        rows.withUnsafeMutableBufferPointer { rows in
+            for first in items.indices where items[first].row != first {
+                let row = rows.moveElement(from: first)
+                var place = first
+                while items[place].row != first {
+                    let next = items[place].row
+                    rows.initializeElement(at: place, to: rows.moveElement(from: next))
+                    items[place].row = place
+                    place = next
+                }
+                rows.initializeElement(at: place, to: row)
+                items[place].row = place
+            }
+        }
         isSorted = true
     }
 
@@ -135,14 +152,6 @@ struct FirstRows {
         rows.removeSubrange(min(limit, rows.count)...)
         rows.removeFirst(min(skip, rows.count))
         return rows
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The first eight bytes as a number that sorts as they do.
-    var head: UInt64 {
-        if count >= 8 { return UInt64(bigEndian: loadUnaligned(as: UInt64.self)) }
-        return (0..<8).reduce(0) { word, place in word << 8 | (place < count ? UInt64(self[place]) : 0) }
     }
 }
 

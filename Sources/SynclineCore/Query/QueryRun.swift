@@ -17,9 +17,13 @@ final class QueryRun {
 
     init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
-        var query = query
-        query.filter = try reader.resolved(query.filter, in: query.table)
-        self.query = query
+        if query.filter?.dependsOnState == true {
+            var resolved = query
+            resolved.filter = try reader.resolved(query.filter, in: query.table)
+            self.query = resolved
+        } else {
+            self.query = query
+        }
         types = try reader.types(of: query.table)
         visitor = RowVisitor(reader, query.table)
         conditions = FilterConditions(query.filter)

@@ -30,7 +30,7 @@ struct ResultRows: ~Copyable {
     }
 
     /// The position of the last row that is wanted, once there are enough rows.
-    var bound: [UInt8]? { first?.bound }
+    var bound: [UInt8]? { first?.isFull == true ? first?.bound : nil }
 
     /// An edge after which no row is wanted, and how many there were before it.
     var edge: (edge: OrderEdge?, number: Int) { (first?.edge, first?.edges ?? 0) }

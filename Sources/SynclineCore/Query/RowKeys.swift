@@ -47,7 +47,7 @@ package struct RowKeys {
         memory.append(prefix)
         memory.append(id)
         items.append(
-            Item(head: id.head, start: start, keyStart: keyStart, end: memory.count, isPlaced: sortKeys != nil))
+            Item(head: id.head(), start: start, keyStart: keyStart, end: memory.count, isPlaced: sortKeys != nil))
     }
 
     /// Adds a key.

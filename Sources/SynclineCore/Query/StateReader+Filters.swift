@@ -6,7 +6,7 @@ import SynclineGround
 extension StateReader {
     /// Returns what a filter on a table means in this state.
     func resolved(_ filter: FilterExpression?, in table: String) throws(SyncError) -> FilterExpression? {
-        guard var filter else { return nil }
+        guard var filter, filter.dependsOnState else { return filter }
         if filter.divides, try setting(SettingName.serverProtocol) != .string(ServerProtocol.datasync3.rawValue) {
             filter = filter.dividingAsDoubles
         }
@@ -62,6 +62,16 @@ extension StateReader {
 }
 
 extension FilterExpression {
+    /// Whether a state gives it its meaning.
+    var dependsOnState: Bool {
+        contains { part in
+            switch part {
+            case .related, .arithmetic(.div, _, _): true
+            default: false
+            }
+        }
+    }
+
     /// Whether it has a condition on related rows.
     var asksOthers: Bool { contains { if case .related = $0 { true } else { false } } }
 

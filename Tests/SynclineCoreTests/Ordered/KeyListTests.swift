@@ -31,8 +31,8 @@ import Testing
             for (memory, key) in zip(memory, wanted) { memory.copyBytes(from: key) }
             // Every third key is not searched for, and stays as it is.
             var lookups = memory.map { KeyLookup(Bytes($0)) }
-            for index in lookups.indices { lookups[index].place = index % 3 == 0 ? -1 : 7 }
-            lookups.withUnsafeMutableBufferPointer { list.findPlaces(of: $0) { $0.place >= 0 } }
+            for index in lookups.indices where index % 3 == 0 { (lookups[index].run, lookups[index].place) = (1, -1) }
+            lookups.withUnsafeMutableBufferPointer { list.findPlaces(of: $0, inRun: 0) }
             let places = expected.enumerated().map { $0 % 3 == 0 ? -1 : $1 ?? 0 }
             #expect(lookups.map(\.place) == places, "seed \(seed)")
         }
