@@ -13,7 +13,7 @@ tools, shots = sys.argv[1], sys.argv[2]
 stores.tools = tools
 run, life = stores.run, stores.life
 SIZES = [(360, 740), (768, 1024), (1280, 860), (1920, 1080)]
-VIEWS = ["event", "row", "tables", "sql", "outbox", "conflicts", "syncs", "debugger", "charts"]
+VIEWS = ["status", "event", "row", "tables", "sql", "outbox", "conflicts", "syncs", "debugger", "charts"]
 AUDIT = open(os.path.join(os.path.dirname(__file__), "audit.js")).read()
 STORIES = {}
 
@@ -86,3 +86,4 @@ def sees(browser):
 def audit(browser, where):
     found = browser.ask(AUDIT)
     assert found == [], f"{where}: {found}"
+    assert "[object" not in text(browser), f"{where}: something is not shown"

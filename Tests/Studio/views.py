@@ -37,6 +37,26 @@ def looks(browser, folder):
 
 
 @story
+def first(browser, folder):
+    """The page about the store comes first, says what `status` says, follows the app, and leads to events."""
+    store = life(folder)
+    found = json.loads(run(store, "status", "--json"))
+    studio = Studio(store)
+    studio.open(browser)
+    browser.until("document.body.dataset.ready === 'status'")
+    words = text(browser)
+    expected = [*found["findings"], found["backend"], found["lastPush"]["outcome"], f"{found['outbox']['toPush']} to push"]
+    expected += [step[name] for step in found["next"] for name in ["command", "effect"]]
+    expected += [table["table"] for table in found["tables"]] + [page["table"] + ": " for page in found["lastPages"]]
+    assert all(word in words for word in expected), ([word for word in expected if word not in words], words)
+    run(store, "insert", "notes", '{"id":"new"}')
+    browser.until(f"document.getElementById('panel').innerText.includes('{found['outbox']['toPush'] + 1} to push')")
+    browser.ask("document.querySelector('#panel .facts .link.mono').click()")
+    browser.until("document.body.dataset.ready === 'event'")
+    studio.close()
+
+
+@story
 def keys(browser, folder):
     """Everything by keyboard, and what has the focus can be seen."""
     studio = Studio(life(folder))
@@ -77,7 +97,7 @@ def keys(browser, folder):
     browser.press("n")
     at(browser, last)
     for index, name in enumerate(VIEWS):
-        browser.press(str(index + 1))
+        browser.press(str((index + 1) % 10))
         browser.until(f"document.body.dataset.ready === '{name}'")
     focused("#panel")
     browser.ask("document.getElementById('tab-charts').focus()")
@@ -101,7 +121,7 @@ def keys(browser, folder):
     for name in ["INPUT#box", "BUTTON#help", "DIV#chart", "DIV#list", "SECTION#panel"]:
         assert name in seen, f"Tab does not reach {name}: {seen}"
     # The buttons of the browser go back and forth.
-    browser.press("1")
+    browser.press("2")
     browser.until("document.body.dataset.ready === 'event'")
     browser.ask("history.back()")
     browser.until("document.body.dataset.ready === 'debugger'")
@@ -138,7 +158,7 @@ def damaged(browser, folder):
     for width, height in SIZES:
         browser.size(width, height)
         browser.scheme("dark" if width in (768, 1920) else "light")
-        for name in ["event", "tables", "outbox", "conflicts", "row"]:
+        for name in ["status", "event", "tables", "outbox", "conflicts", "row"]:
             view(browser, name)
             audit(browser, f"{name} of a damaged store at {width}")
         browser.picture(f"{shots}/damaged-{width}.png")

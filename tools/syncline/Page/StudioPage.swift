@@ -21,6 +21,7 @@ package enum StudioPage {
         "/fields.js": .script(PackageResources.fields_js),
         "/list.js": .script(PackageResources.list_js),
         "/sql.js": .script(PackageResources.sql_js),
+        "/status.js": .script(PackageResources.status_js),
         "/store.js": .script(PackageResources.store_js),
         "/tables.js": .script(PackageResources.tables_js),
         "/timeline.js": .script(PackageResources.timeline_js),

@@ -92,7 +92,7 @@ async function find(event) {
     const next = {};
     if (found.event) next.at = found.event;
     if (found.table) Object.assign(next, { row: { table: found.table, id: found.id }, view: 'row' });
-    else if (['row', 'events'].includes(state.view)) next.view = 'event';
+    else if (['row', 'events', 'status'].includes(state.view)) next.view = 'event';
     show(next);
   } catch (error) {
     at('box').value = text;
@@ -118,8 +118,8 @@ function key(event) {
     n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
     '?': () => at('keys').showModal(),
   };
-  const view = views.names[Number(event.key)];
-  if (view && event.key !== '0') { show({ view: view[0] }); at('panel').focus({ preventScroll: true }); }
+  const view = /^\d$/.test(event.key) && views.names[Number(event.key) || 10];
+  if (view) { show({ view: view[0] }); at('panel').focus({ preventScroll: true }); }
   else if (actions[event.key]) actions[event.key]();
   else return;
   event.preventDefault();

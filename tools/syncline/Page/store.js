@@ -21,7 +21,7 @@ export async function tell(path, body) {
 }
 
 /// What the page shows. `at` is an event; null stands for the newest.
-export const state = { view: 'event', at: null, row: null, question: {} };
+export const state = { view: 'status', at: null, row: null, question: {} };
 /// The state of the store when it was last requested.
 export const store = { first: 1, last: 0, indexed: 0, complete: false, tables: [], kinds: [], outcomes: [], damage: [], gaps: [] };
 
@@ -44,6 +44,8 @@ function address() {
 /// Shows something else. Steps from event to event do not fill the history of the browser.
 export function show(next, replaces) {
   const before = { ...state };
+  // The page about the store shows no moment.
+  if ('at' in next && next.at !== null && !next.view && state.view === 'status') next = { ...next, view: 'event' };
   Object.assign(state, next);
   if (state.at !== null) state.at = Math.max(store.first, Math.min(store.last, Number(state.at)));
   if (state.at === store.last && 'at' in next) state.at = null;
@@ -58,7 +60,7 @@ export function show(next, replaces) {
 /// Takes what is shown from the address of the page.
 export function restore() {
   const parts = new URLSearchParams(location.hash.slice(1));
-  state.view = parts.get('view') || 'event';
+  state.view = parts.get('view') || 'status';
   state.at = parts.has('at') ? Number(parts.get('at')) || null : null;
   if (parts.get('table') && parts.get('id')) state.row = { table: parts.get('table'), id: parts.get('id') };
 }

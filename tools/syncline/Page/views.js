@@ -7,13 +7,14 @@ import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
 import { sqlPage, startSQL } from './sql.js';
+import { status } from './status.js';
 import { tables } from './tables.js';
 import { brief, duration, full } from './times.js';
 
-export const names = [['events', 'Events'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['sql', 'SQL'],
+export const names = [['events', 'Events'], ['status', 'Store'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['sql', 'SQL'],
   ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts']];
 /// Views that do not depend on the moment, or follow it by themselves.
-const timeless = new Set(['syncs', 'charts', 'debugger', 'sql']);
+const timeless = new Set(['status', 'syncs', 'charts', 'debugger', 'sql']);
 const pages = { outbox: 0, syncs: 0 };
 
 const views = {
@@ -63,6 +64,7 @@ const views = {
       story(found)];
   },
 
+  status: () => status(),
   tables: () => tables(render),
   sql: () => sqlPage(),
 

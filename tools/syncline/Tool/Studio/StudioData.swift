@@ -9,8 +9,8 @@ final class StudioData: Sendable {
     let events: StudioEvents
     let states: StudioStates
     let syncs: StudioSyncs
-    private let path: String
-    private var storage: POSIXStorage { states.storage }
+    let path: String
+    var storage: POSIXStorage { states.storage }
     private let charts = Mutex<(through: UInt64, json: JSONValue)?>(nil)
     private let waiting = Mutex<(through: UInt64, json: JSONValue)?>(nil)
 

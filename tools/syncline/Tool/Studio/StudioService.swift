@@ -55,6 +55,7 @@ final class StudioService: Sendable {
         switch path {
         case "/api/summary": try data.summary(mayWrite: mayWrite)
         case "/api/counts": try data.counts()
+        case "/api/status": try data.status()
         case "/api/timeline":
             data.events.timeline(
                 from: query.signed("from"), to: query.signed("to"), count: query.count("count") ?? 200,

@@ -1,0 +1,15 @@
+// The page about the store: the answer of `syncline status`, made anew when there are new events or changed files.
+
+import Syncline
+import SynclineCore
+import SynclineGround
+
+extension StudioData {
+    func status() throws -> JSONValue {
+        let state = try states.settled(at: nil)
+        let status = try HistoryReading.run(storage) { () throws(SyncError) in
+            try StoreStatus(state.reader, in: storage, through: state.event)
+        }
+        return status.json(of: path).adding(["whole": .boolean(state.isWhole)])
+    }
+}
