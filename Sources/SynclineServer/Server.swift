@@ -36,7 +36,7 @@ final class Server: Sendable {
             let database = try Server.database(configuration)
             store = try SQLStore(
                 database, configuration.tables, environment, limits: configuration.limits.rows,
-                renewsEpoch: configuration.renewsEpoch)
+                renewsEpoch: configuration.renewsEpoch, numbers: configuration.numbers)
         } catch {
             throw StartFailure(error)
         }

@@ -37,7 +37,8 @@ extension Server {
             let waits = PostgresWaitLimits(limits: configuration.limits.database)
             (connection, dialect) = (try PostgresConnection(url: url, waits: waits), .postgres)
         }
-        let installer = SchemaInstaller(definitions: configuration.tables, dialect: dialect)
+        var installer = SchemaInstaller(definitions: configuration.tables, dialect: dialect)
+        try installer.find(configuration.numbers, on: connection, mayChange: configuration.renewsEpoch)
         return configuration.findings(try connection.facts()) + (try installer.inspect(connection))
     }
 }

@@ -10,6 +10,17 @@ package protocol ServerEnvironment: Sendable {
     func now() -> Int64
     /// Sixteen random bytes.
     func chance() -> (high: UInt64, low: UInt64)
+    /// The time that a database uses in place of its own clock, for tests.
+    var databaseClock: Int64? { get }
+    /// How long a read waits for transactions that began before it.
+    /// - Parameter isHeld: Whether one of them has run for long.
+    func patience(isHeld: Bool) -> Duration
+}
+
+extension ServerEnvironment {
+    package var databaseClock: Int64? { nil }
+
+    package func patience(isHeld: Bool) -> Duration { isHeld ? .zero : .milliseconds(50) }
 }
 
 extension ServerEnvironment {

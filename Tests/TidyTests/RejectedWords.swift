@@ -7,7 +7,7 @@ struct RejectedWords {
     /// What contains a rejected word and is right: names, and uses with another meaning.
     private static let allowed = [
         "there (?:is|was) no", "is no longer", "answer is no", "behind (?:a proxy|TLS|pgbouncer|any load balancer)",
-        "\"behind", "nil where hasBase",
+        "\"behind", "nil where hasBase", "pg_current_wal_insert_lsn",
     ]
     let words: [String]
     private let expression: NSRegularExpression

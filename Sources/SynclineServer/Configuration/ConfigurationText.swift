@@ -21,6 +21,7 @@ extension ServerConfiguration {
             members.append(.init("proxyHeaders", .string(proxyHeaders.rawValue)))
         }
         if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
+        if let numbers { members.append(.init("numbers", .string(numbers.rawValue))) }
         if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }
         if let requestsPerSecond { members.append(.init("requestsPerSecond", .integer(Int64(requestsPerSecond)))) }
         if let auth { members.append(.init("auth", auth.value)) }

@@ -75,7 +75,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies", "proxyHeaders", "sweepHours",
+        "trustedProxies", "proxyHeaders", "sweepHours", "numbers",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
@@ -93,6 +93,7 @@ extension ServerConfiguration {
         log = try object.word("log", LogForm.self) ?? log
         tombstoneDays = try object.number("tombstoneDays", in: 1...100_000)
         sweepHours = try object.number("sweepHours", in: 0...10_000) ?? sweepHours
+        numbers = try object.word("numbers", NumberSource.self)
         requestsPerSecond = try object.number("requestsPerSecond", in: 1...1_000_000)
         threads = try object.number("threads", in: 1...1024) ?? threads
         readers = try object.number("readers", in: 1...1024) ?? readers

@@ -25,16 +25,14 @@ extension SQLStore {
 
     private func numberSome(_ statements: TableSQL, _ connection: any SQLConnection) throws(StoreFailure) -> Int {
         let (portion, definition) = (SQLStore.portion, statements.schema.definition)
-        guard let values = try connection.first(StateSQL.stamp(portion, now: environment.now(), dialect), count: 2)
-        else { throw .broken("the server's own table is missing") }
-        var stamp = Stamp(change: values[0].integer - Int64(portion), time: values[1].integer)
+        var numbers = try IssuedNumbers(portion, self, connection)
         var ids: [String] = []
-        try connection.run(statements.unnumbered(limit: portion)) { row in
+        try connection.run(statements.unnumbered(self.numbers, limit: portion)) { row in
             ids.append(row.value(0).text)
             return true
         }
         for id in ids {
-            stamp.change += 1
+            let stamp = try numbers.next(connection)
             if try connection.change(statements.number(id: id, stamp)) != 1 {
                 throw SchemaInstaller.refusal(
                     "rows-not-numbered",

@@ -27,9 +27,9 @@ extension SQLStore {
         try database.write { connection throws(StoreFailure) in
             let reason = try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
                 try connection.execute(StateSQL.line)
-                let state = try connection.state(dialect)
+                let state = try connection.state(numbers, dialect)
                 guard case .older(let reason) = continuity.withLock({ $0.judge(state) }) else { return ("", false) }
-                try connection.run(StateSQL.renew(epoch: epoch, dialect))
+                for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
                 return (reason, true)
             }
             if !reason.isEmpty {
@@ -45,12 +45,16 @@ extension SQLStore {
 
 extension SQLConnection {
     /// The database's state now.
-    func state(_ dialect: SQLDialect) throws(StoreFailure) -> DatabaseState {
-        guard let values = try first(StateSQL.state(dialect), count: 4) else {
+    func state(_ numbers: NumberSource, _ dialect: SQLDialect) throws(StoreFailure) -> DatabaseState {
+        guard let values = try first(numbers.state(dialect), count: numbers == .line ? 6 : 8) else {
             throw .broken("the server's own table is missing")
         }
-        return DatabaseState(
+        var state = DatabaseState(
             epoch: values[0].text, change: values[1].integer, purged: values[2].integer,
             origin: DatabaseState.Origin(rawValue: values[3].integer) ?? .other)
+        (state.issued, state.ticked) = (values[4].integer, values[5].integer)
+        // The server's row keeps the number from before the first tick.
+        if numbers == .ticks { state.closed = ClosedInstant(values[6].integer, firstChange: values[7].integer) }
+        return state
     }
 }

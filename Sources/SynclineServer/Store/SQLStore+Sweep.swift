@@ -11,7 +11,9 @@ extension SQLStore {
     /// What a sweep found in a table.
     private struct Finding {
         var known: TableDigest
-        var isKnown: Bool
+        var isKnown = false
+        /// The marks of other programs.
+        var marks: [Int64] = []
         var found = TableDigest()
     }
 
@@ -32,6 +34,7 @@ extension SQLStore {
             if finding.isKnown && difference.isEmpty { continue }
             try database.write { connection throws(StoreFailure) in
                 try connection.run(StateSQL.add(difference, to: source, isKnown: true, dialect))
+                for mark in finding.marks { try connection.run(StateSQL.forgetMark(mark, of: source, dialect)) }
             }
         }
         return notes
@@ -39,7 +42,7 @@ extension SQLStore {
 
     private func beginDigest(of source: String) throws(StoreFailure) {
         try database.write { connection throws(StoreFailure) in
-            if try connection.first(StateSQL.digest(of: source, dialect), count: 3) != nil { return }
+            if try digest(of: source, connection).isBegun { return }
             try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
                 // A writer that is at work has not counted its writes yet.
                 try connection.execute(StateSQL.line)
@@ -49,17 +52,31 @@ extension SQLStore {
         }
     }
 
+    /// The known digest of a table, and whether its writes are counted.
+    private func digest(
+        of source: String, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> (finding: Finding, isBegun: Bool) {
+        var (finding, isBegun) = (Finding(known: TableDigest()), false)
+        try connection.run(StateSQL.digest(of: source, dialect)) { row in
+            let slot = row.value(3).integer
+            if slot < 0 { finding.marks.append(slot) }
+            if slot == 0 { (isBegun, finding.isKnown) = (true, row.value(2).integer != 0) }
+            finding.known.add(
+                TableDigest(rows: row.value(0).integer, hash: UInt64(bitPattern: row.value(1).integer)))
+            return true
+        }
+        if !finding.marks.isEmpty { finding.isKnown = false }
+        return (finding, isBegun)
+    }
+
     /// Reads the known digest and the rows as of one moment; nil if the table has got other columns meanwhile.
     private func find(_ statements: TableSQL, _ source: String) throws(StoreFailure) -> Finding? {
         let number = currentCatalogue.number
         return try database.read { connection throws(StoreFailure) in
             try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
                 let schema = try connection.first(StateSQL.schema(dialect), count: 1)
-                let values = try connection.first(StateSQL.digest(of: source, dialect), count: 3)
-                guard let values, let schema, schema[0].integer <= number else { return (nil, true) }
-                var finding = Finding(
-                    known: TableDigest(rows: values[0].integer, hash: UInt64(bitPattern: values[1].integer)),
-                    isKnown: values[2].integer != 0)
+                var (finding, isBegun) = try digest(of: source, connection)
+                guard isBegun, let schema, schema[0].integer <= number else { return (nil, true) }
                 var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
                 while count == TableSQL.sweepPortion {
                     count = 0

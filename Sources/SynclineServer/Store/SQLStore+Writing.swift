@@ -40,7 +40,8 @@ extension SQLStore {
     /// its own.
     func perform(_ jobs: [WriteJob]) {
         var failure: StoreFailure?
-        for isCareful in [false, true] {
+        for number in 0..<SQLStore.attempts {
+            let isCareful = number > 0
             do throws(AttemptFailure) {
                 return finish(jobs, try attempt(jobs, after: failure))
             } catch {
@@ -54,16 +55,25 @@ extension SQLStore {
                         reason = error
                     }
                 }
+                let isRepeated = reason.isContest && number + 1 < SQLStore.attempts
+                if isRepeated {
+                    failure = reason
+                    continue
+                }
                 if error.failsWholeGroup || isCareful && reason.isBusy {
                     return jobs.forEach { $0.finish(.failure(reason)) }
                 }
                 failure = reason
+                if isCareful { break }
             }
         }
         if jobs.count > 1 { return jobs.forEach { perform([$0]) } }
         guard let job = jobs.first, let failure else { return }
         job.finish(.success(job.groups.count > 1 ? apart(job) : job.failed(failure)))
     }
+
+    /// How often writes are attempted that meet others.
+    private static let attempts = 6
 
     private func finish(_ jobs: [WriteJob], _ results: [WriteProgress]) {
         for (job, result) in zip(jobs, results) { job.finish(.success(result)) }
@@ -88,7 +98,6 @@ extension SQLStore {
     private func attempt(
         _ jobs: [WriteJob], after failure: StoreFailure?
     ) throws(AttemptFailure) -> [WriteProgress] {
-        let count = jobs.reduce(0) { $0 + $1.count }
         var stage = WriteStage.beginning
         var (written, isKept) = (0, false)
         defer { counts.note(writes: written, isKept: isKept) }
@@ -99,7 +108,7 @@ extension SQLStore {
                 let start = ContinuousClock.Instant.present
                 let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
                     () throws(StoreFailure) in
-                    var writer = try StoreTransaction(self, connection, count: count, after: failure)
+                    var writer = try StoreTransaction(self, connection, jobs, after: failure)
                     counts.note(lockedAfter: start.duration(to: .present))
                     stage = .writing
                     var results: [WriteProgress] = []
@@ -111,7 +120,10 @@ extension SQLStore {
                 }
                 written = results.reduce(0) { $0 + $1.outcomes.reduce(0) { $0 + $1.count } }
                 isKept = hasEffect
-                if let after, hasEffect { noteCommitted(after) }
+                if let after, hasEffect {
+                    noteCommitted(after)
+                    tickSoon()
+                }
                 if let grown { publish(grown) }
                 return results
             }
@@ -159,4 +171,9 @@ private struct AttemptFailure: Error {
 
 extension StoreFailure {
     fileprivate var isBusy: Bool { if case .busy = self { true } else { false } }
+
+    /// Whether another transaction was in the way, so that the same may succeed now.
+    fileprivate var isContest: Bool {
+        if case .busy(let reason) = self { [.deadlock, .serialization].contains(reason.kind) } else { false }
+    }
 }

@@ -13,6 +13,9 @@ final class SQLStore: TableStore {
     let limits: RowLimits
     let queue = WriteQueue()
     let counts = StoreMeasures()
+    let ticks = TickQueue()
+    /// Where the database's numbers come from.
+    let numbers: NumberSource
     /// The part of the history known to be committed.
     let continuity = Mutex(Continuity())
     private let definitions: [TableDefinition]
@@ -26,27 +29,41 @@ final class SQLStore: TableStore {
     }
 
     /// Creates missing tables and learns the columns of existing ones.
-    /// - Parameter checksRows: Whether tables with rows that can't reach a client are refused.
+    /// - Parameters:
+    ///   - checksRows: Whether tables with rows that can't reach a client are refused.
+    ///   - numbers: Where the numbers come from; nil: as the database has it.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
-        limits: RowLimits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true
+        limits: RowLimits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true,
+        numbers: NumberSource? = nil
     ) throws(StoreFailure) {
         self.database = database
         self.limits = limits
         self.environment = environment
         self.definitions = definitions
         dialect = database.dialect
-        let installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
+        let installer = try database.read { connection throws(StoreFailure) in
+            var installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
+            try installer.find(numbers, on: connection, mayChange: renewsEpoch)
+            return installer
+        }
+        self.numbers = installer.numbers
         let built = try installer.install(in: database, epoch: environment.newEpoch(), renewsEpoch: renewsEpoch)
         if checksRows {
             let findings = try database.read { connection throws(StoreFailure) in
-                try SchemaInstaller.faultsOfRows(built, connection)
+                try installer.faultsOfRows(built, connection)
             }
             try StoreFailure.check(findings)
             for finding in findings { Diagnostics.note(finding.text) }
         }
+        if self.numbers == .ticks {
+            let facts = try database.read { connection throws(StoreFailure) in try connection.facts() }
+            for finding in facts.warnings where finding.code == "prepared-transactions" {
+                Diagnostics.note(finding.text)
+            }
+        }
         // A store for one of several tables leaves the rules as they are.
-        let rules = RightsInstaller(definitions: definitions, dialect: database.dialect)
+        let rules = RightsInstaller(definitions: definitions, dialect: database.dialect, numbers: self.numbers)
         let served = try rules.catalogue(database, built, environment, installs: checksRows)
         published = SharedReading(Published(served))
         for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
@@ -61,10 +78,13 @@ final class SQLStore: TableStore {
     /// Interrupts waits for the database.
     func interrupt() { database.interrupt() }
 
-    func close() { database.close() }
+    func close() {
+        ticks.end()
+        database.close()
+    }
 
     /// Its own metrics.
-    var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools) }
+    var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools, ticks.hold) }
     var epoch: String { inForce.catalogue.epoch }
 
     /// A database in the same process is read at once.
@@ -85,16 +105,15 @@ final class SQLStore: TableStore {
 
     /// Learns of columns that other processes created, and of manual changes to tables, which are logged.
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
-        let (old, new) = (currentCatalogue, try SQLStore.catalogue(connection, definitions, dialect))
+        let (old, new) = (currentCatalogue, try catalogue(connection))
         publish(new)
         for note in new.notes(since: old) { Diagnostics.note(note) }
     }
 
-    private static func catalogue(
-        _ connection: any SQLConnection, _ definitions: [TableDefinition], _ dialect: SQLDialect
-    ) throws(StoreFailure) -> StoreCatalogue {
+    private func catalogue(_ connection: any SQLConnection) throws(StoreFailure) -> StoreCatalogue {
         let catalogue = try SchemaInstaller.catalogue(connection, definitions, dialect)
-        return try RightsInstaller(definitions: definitions, dialect: dialect).complete(catalogue, connection)
+        let rules = RightsInstaller(definitions: definitions, dialect: dialect, numbers: numbers)
+        return try rules.complete(catalogue, connection)
     }
 
     /// Reads the tables' structure again.
@@ -179,7 +198,9 @@ final class SQLStore: TableStore {
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
-        try database.read { connection throws(StoreFailure) in
+        var plan = plan
+        if plan.namesTime { plan.until = try closedTime() }
+        return try database.read { connection throws(StoreFailure) in
             try learn(plan, connection)
             return try current(plan.table, connection) { statements, number throws(StoreFailure) in
                 if statements.schema.definition.rules.read != nil {
@@ -266,31 +287,44 @@ final class SQLStore: TableStore {
 
     func mark() throws(StoreFailure) -> ChangeMark {
         try continuing { known throws(StoreFailure) in
-            try database.read { connection throws(StoreFailure) in try mark(connection, known) }
+            try ticking { wanted throws(StoreFailure) in
+                try database.read { connection throws(StoreFailure) in try mark(connection, known, wanted) }
+            }
         }
     }
 
-    private func mark(_ connection: any SQLConnection, _ known: Continuity) throws(StoreFailure) -> ChangeMark {
-        let state = try connection.state(dialect)
+    private func mark(
+        _ connection: any SQLConnection, _ known: Continuity, _ wanted: Int64?
+    ) throws(StoreFailure) -> TickedReading<ChangeMark> {
+        let state = try connection.state(numbers, dialect)
         try known.check(state)
+        if let issued = state.late(for: wanted) { return .late(issued) }
         if state.epoch != epoch { try refresh(connection) }
         noteCommitted(state)
-        return state.mark
+        return .done(state.mark)
     }
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
         try continuing { known throws(StoreFailure) in
-            try database.read { connection throws(StoreFailure) in
-                try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                    if statements.schema.definition.rules.read != nil {
-                        return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
-                            try read.changes(plan, try mark(connection, known))
+            try ticking { wanted throws(StoreFailure) in
+                try database.read { connection throws(StoreFailure) in
+                    try current(plan.table, connection) { statements, number throws(StoreFailure) in
+                        if statements.schema.definition.rules.read != nil {
+                            return try ruled(statements, plan.subject, connection, &number) {
+                                read throws(StoreFailure) in
+                                try mark(connection, known, wanted).map { mark throws(StoreFailure) in
+                                    try read.changes(plan, mark)
+                                }
+                            }
                         }
-                    }
-                    // The mark and the rows are from one moment.
-                    return try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
-                        let mark = try mark(connection, known)
-                        return (try changes(plan, mark, statements, connection, &number), true)
+                        // The mark and the rows are from one moment.
+                        return try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                            let mark = try mark(connection, known, wanted)
+                            let outcome = try mark.map { mark throws(StoreFailure) in
+                                try changes(plan, mark, statements, connection, &number)
+                            }
+                            return (outcome, true)
+                        }
                     }
                 }
             }
@@ -371,50 +405,5 @@ final class SQLStore: TableStore {
     func drop(_ column: String, of table: TableDefinition) throws(StoreFailure) {
         let installer = SchemaInstaller(definitions: definitions, dialect: dialect)
         try database.write { connection throws(StoreFailure) in try installer.drop(column, of: table, connection) }
-    }
-
-    /// Removes tombstones that were made before a time, and operations that are older than a day. First the purge is
-    /// recorded, then the tombstones are removed in portions: a change that waits for one portion does not wait for all.
-    func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
-        let now = environment.now()
-        if let time {
-            try recordPurge(before: time)
-            for statements in currentCatalogue.tables.values
-            where statements.schema.systemColumns.contains(.deleted) {
-                try removeAll(statements.purge(before: time))
-            }
-            try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
-            try database.write { connection throws(StoreFailure) in
-                try connection.run(RightsSQL.forgetEdges(before: time, dialect))
-                try connection.run(RightsSQL.forgetStays(before: time, dialect))
-            }
-        }
-        try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
-    }
-
-    /// Times and change numbers have the same order: the latest purged change bounds what may be gone.
-    private func recordPurge(before time: Int64) throws(StoreFailure) {
-        try database.write { connection throws(StoreFailure) in
-            var latest: Int64 = 0
-            for statements in currentCatalogue.tables.values
-            where statements.schema.systemColumns.contains(.deleted) {
-                let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
-                latest = max(latest, purged?[0].integer ?? 0)
-            }
-            let tombstone = SQLStatement(
-                dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#)
-            latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
-            let end = try connection.first(RightsSQL.latestEnd(before: time, dialect), count: 1)
-            latest = max(latest, end?[0].integer ?? 0)
-            if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
-        }
-    }
-
-    /// Removes portions until nothing is left to remove.
-    private func removeAll(_ statement: SQLStatement) throws(StoreFailure) {
-        var count = StateSQL.portion
-        while count == StateSQL.portion {
-            count = try database.write { connection throws(StoreFailure) in try connection.change(statement) }
-        }
     }
 }

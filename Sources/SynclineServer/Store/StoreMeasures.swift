@@ -9,6 +9,7 @@ final class StoreMeasures: Sendable {
     private let sweeps = Atomic(0)
     private let differences = Atomic(0)
     private let epochs = Atomic(0)
+    private let missedTicks = Atomic(0)
     private let waited = Atomic<Int64>(0)
 
     /// Records that a transaction has the lock under which numbers are issued.
@@ -29,13 +30,17 @@ final class StoreMeasures: Sendable {
     /// Records that a new epoch began because the database was an older copy.
     func noteEpoch() { epochs.add(1, ordering: .relaxed) }
 
+    /// Records that a tick could not be made.
+    func noteMissedTick() { missedTicks.add(1, ordering: .relaxed) }
+
     /// Records that a table was compared with what the server wrote.
     func noteSweep(differs: Bool) {
         if differs { differences.add(1, ordering: .relaxed) } else { sweeps.add(1, ordering: .relaxed) }
     }
 
     /// - Parameter waiting: Requests whose writes wait for the running transaction.
-    func list(waiting: Int, _ pools: [PoolUse]) -> [Measure] {
+    func list(waiting: Int, _ pools: [PoolUse], _ hold: HorizonHold?) -> [Measure] {
+        let age = hold.map { $0.start.duration(to: .present) / .seconds(1) } ?? 0
         let connections = pools.flatMap { pool in
             [("limit", pool.limit), ("lent", pool.lent), ("waiting", pool.waiting)].map { state, count in
                 Measure.Sample(labels: [("pool", pool.name), ("state", state)], value: Double(count))
@@ -54,6 +59,12 @@ final class StoreMeasures: Sendable {
             Measure(
                 "epochs_begun_total", .counter, "New epochs because the database was an older copy.",
                 epochs.load(ordering: .relaxed)),
+            Measure(
+                "missed_ticks_total", .counter, "Ticks that could not be made, so that readers saw older changes.",
+                missedTicks.load(ordering: .relaxed)),
+            Measure(
+                "horizon_age_seconds", .gauge, "How long changes have waited for an older transaction, and which.",
+                [Measure.Sample(labels: [("held_by", hold?.holder ?? "")], value: age)]),
             Measure("waiting_writes", .gauge, "Requests that wait for a transaction.", waiting),
             Measure(
                 "lock_wait_seconds_total", .counter, "Time that transactions waited for the order of changes.",

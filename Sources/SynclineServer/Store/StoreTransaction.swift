@@ -12,9 +12,10 @@ struct StoreTransaction {
     private let isCareful: Bool
     private(set) var catalogue: StoreCatalogue
     private(set) var hasEffect = false
+    private var numbers: IssuedNumbers
     private var stamp: Stamp
     /// The database's state once this is committed.
-    let after: DatabaseState
+    var after: DatabaseState { numbers.after }
     private var allowance: WriteAllowance
     /// What the writes change in the digests of the tables, by their names in the database.
     private var digests: [String: TableDigest] = [:]
@@ -27,26 +28,18 @@ struct StoreTransaction {
 
     private var dialect: SQLDialect { store.dialect }
 
-    /// Takes its position in the order of changes. After a failed transaction it uses savepoints, and if the tables
-    /// differ from the known ones, it reads them again.
+    /// Takes its position in the order of changes; without a line, it locks its rows in order first. After a failed
+    /// transaction it uses savepoints, and if the tables differ from the known ones, it reads them again.
     init(
-        _ store: SQLStore, _ connection: any SQLConnection, count: Int, after failure: StoreFailure?
+        _ store: SQLStore, _ connection: any SQLConnection, _ jobs: [WriteJob], after failure: StoreFailure?
     ) throws(StoreFailure) {
         (self.store, self.connection, isCareful) = (store, connection, failure != nil)
-        let statement = StateSQL.stamp(count, now: store.environment.now(), store.dialect)
-        guard let values = try connection.first(statement, count: 5) else {
-            throw .broken("the server's own table is missing")
-        }
-        var state = DatabaseState(
-            epoch: values[3].text, change: values[0].integer - Int64(count),
-            origin: DatabaseState.Origin(rawValue: values[4].integer) ?? .other)
-        // Everything that is known was committed before this transaction got its turn.
-        try store.continuity.withLock { $0 }.check(state)
-        state.change = values[0].integer
-        after = state
-        stamp = Stamp(change: values[0].integer - Int64(count), time: values[1].integer)
+        let count = jobs.reduce(0) { $0 + $1.count }
+        if store.numbers == .ticks, count > 1 { try store.lock(jobs, connection) }
+        numbers = try IssuedNumbers(count, store, connection)
+        stamp = Stamp(change: 0, time: numbers.time)
         let looks = if case .changed? = failure { true } else { false }
-        if looks || values[2].integer > store.currentCatalogue.number { try store.refresh(connection) }
+        if looks || numbers.schema > store.currentCatalogue.number { try store.refresh(connection) }
         catalogue = store.currentCatalogue
         allowance = WriteAllowance(store.limits)
     }
@@ -86,9 +79,9 @@ struct StoreTransaction {
             try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
             try connection.execute("RELEASE SAVEPOINT \"group\"")
             // Numbers are not issued twice, and added columns count, even those that were rolled back.
-            let (used, columns, done) = (stamp, allowance.columns, work)
+            let (used, columns, done) = (numbers, allowance.columns, work)
             self = before
-            (stamp, allowance.columns, work) = (used, columns, done)
+            (numbers, allowance.columns, work) = (used, columns, done)
             return group.indices.map { $0 == outcomes.count - 1 ? outcome : .groupRefused }
         }
         try connection.execute("RELEASE SAVEPOINT \"group\"")
@@ -104,7 +97,7 @@ struct StoreTransaction {
     }
 
     private mutating func decided(_ prepared: PreparedWrite) throws(StoreFailure) -> WriteOutcome {
-        stamp.change += 1
+        stamp = try numbers.next(connection)
         let write = prepared.write
         guard let statements = catalogue.tables[write.table] else { throw store.tableChanged(write.table) }
         let schema = statements.schema
@@ -129,6 +122,10 @@ struct StoreTransaction {
             return outcome
         }
         let existing = try row(write.id, statements)
+        // A row's numbers only grow: another transaction may have changed it since this one took its numbers.
+        if store.numbers == .ticks, let existing, RowVersion.change(existing.version) ?? 0 > stamp.change {
+            stamp = try numbers.fresh(connection)
+        }
         work += existing?.size ?? 0
         let decided =
             try judge.map { judge throws(StoreFailure) in
@@ -136,7 +133,10 @@ struct StoreTransaction {
                     on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes, judge)
             } ?? decide(existing)
         var outcome = decided.outcome
-        if outcome.isRefused { return outcome }
+        if outcome.isRefused {
+            // Without a line, the same operation may have been carried out while this one waited for the row.
+            return store.numbers == .ticks ? try remembered(write, statements) ?? outcome : outcome
+        }
         let grown = decided.table === schema ? statements : TableSQL(decided.table, dialect)
         try add(decided.item.newColumns, to: grown)
         let places = existing.map { schema.placesChanged(from: $0.columns, to: outcome.columns) }
@@ -167,7 +167,9 @@ struct StoreTransaction {
     /// Must be called after the last write.
     func finish() throws(StoreFailure) {
         for (table, digest) in digests.sorted(by: { $0.key < $1.key }) where !digest.isEmpty {
-            try connection.run(StateSQL.add(digest, to: table, dialect))
+            try connection.run(
+                store.numbers == .ticks
+                    ? StateSQL.addInSlot(digest, to: table) : StateSQL.add(digest, to: table, dialect))
         }
     }
 
@@ -193,7 +195,7 @@ struct StoreTransaction {
     }
 
     private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
-        try connection.first(statements.row(id: id)) { statements.row($0).row }
+        try connection.first(statements.row(id: id, locks: store.numbers == .ticks)) { statements.row($0).row }
     }
 
     /// The outcome of an earlier write with the same operation id.
@@ -239,8 +241,8 @@ struct StoreTransaction {
             if row == nil { return outcome }
         } else if let row, row.version != existing?.version {
             if row.version == wanted.version { return outcome.with(row) }
-            // A trigger may take a later number from the same row of the server's table.
-            let mark = try connection.state(dialect).change
+            // A trigger may take a later number from the same source.
+            let mark = try connection.state(store.numbers, dialect).issued
             let number = RowVersion.change(row.version) ?? 0
             if number > stamp.change, number <= mark { return outcome.with(row) }
             throw .refused(
@@ -258,6 +260,12 @@ struct StoreTransaction {
 
     private mutating func add(_ columns: [Column], to grown: TableSQL) throws(StoreFailure) {
         guard !columns.isEmpty else { return }
+        // Without a line, another transaction may have changed the columns meanwhile.
+        if store.numbers == .ticks, let found = try connection.first(StateSQL.lockedSchema, count: 1),
+            found[0].integer > catalogue.number
+        {
+            throw .changed("columns were added to table \(grown.schema.name)")
+        }
         allowance.columns -= columns.count
         let installer = SchemaInstaller(definitions: [], dialect: dialect)
         do throws(StoreFailure) {

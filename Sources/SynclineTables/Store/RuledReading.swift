@@ -47,6 +47,7 @@ extension ListPlan {
     package func entry(
         _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
     ) -> TableRow? {
+        guard isFinal(right, row) else { return nil }
         switch (right.standing, row) {
         case (.held(let since), let row?):
             let shown = row.shown(since: since)
@@ -55,6 +56,18 @@ extension ListPlan {
             let departed = TableRow.departed(id, end)
             return filter?.aboutDepartures?.matches(departed, work) ?? true ? departed : nil
         default: return nil
+        }
+    }
+
+    /// Whether the time of a row's place is closed.
+    private func isFinal(_ right: RowRight, _ row: TableRow?) -> Bool {
+        guard let until, let place = right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
+            place > until.firstChange
+        else { return true }
+        switch right.standing {
+        case .held(let since): return max(since.time, row?.updatedAt.milliseconds ?? 0) <= until.time
+        case .lost(let end, _): return end.time <= until.time
+        case .never: return true
         }
     }
 

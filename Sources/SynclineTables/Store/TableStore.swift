@@ -2,6 +2,7 @@
 // at all.
 
 package import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 package protocol TableStore: Sendable {
@@ -41,10 +42,29 @@ package struct ListPlan: Hashable, Sendable {
     package var after: PagePlace?
     package var limit: Int
     package var includesDeleted = false
+    /// Only rows whose time is closed.
+    package var until: ClosedInstant?
     package var counts = false
     package var owner: String?
     /// The caller, for the table's rules.
     package var subject: String?
+}
+
+/// A time up to which the rows with their times are final.
+package struct ClosedInstant: Hashable, Sendable {
+    package var time: Int64
+    /// Rows with numbers up to this one have times that were not given in order.
+    package var firstChange: Int64
+
+    package init(_ time: Int64, firstChange: Int64) { (self.time, self.firstChange) = (time, firstChange) }
+}
+
+extension ListPlan {
+    /// Whether it filters or orders by the time of the latest change.
+    package var namesTime: Bool {
+        let names = order.map(\.column) + (filter?.columns ?? []).map(\.text)
+        return names.contains { SystemColumn(anyCase: $0) == .updatedAt }
+    }
 }
 
 package struct ListOutcome: Hashable, Sendable {

@@ -84,25 +84,29 @@ private struct AdoptedStory {
         defer { owner.close() }
         if let encoding {
             try owner.carryOut(table.statements)
-            let result = Result { () throws(StoreFailure) in try SQLStore(owner, [], SystemServerEnvironment()) }
+            let result = Result { () throws(StoreFailure) in try SQLStore(owner, [], PatientEnvironment()) }
             guard case .failure(let failure) = result, StartFailure(failure).text.contains(encoding) else {
                 throw Failure(description: "it starts with the encoding \(encoding)")
             }
             return false
         }
         // The trigger of some tables uses the server's own.
-        _ = try SQLStore(owner, [], SystemServerEnvironment())
+        let first = try SQLStore(owner, [], PatientEnvironment())
         try owner.carryOut(table.statements)
         var served = owner
         if let grants = table.grants {
-            let own = "GRANT SELECT, INSERT, UPDATE, DELETE ON \(StateSQL.tables.joined(separator: ", ")) TO \(role)"
-            try owner.carryOut(["CREATE ROLE \(role) LOGIN", own] + grants.map { $0.replacing("ROLE", with: role) })
+            let tables = StateSQL.tables + (first.numbers == .ticks ? ["syncline_ticks"] : [])
+            var own = ["GRANT SELECT, INSERT, UPDATE, DELETE ON \(tables.joined(separator: ", ")) TO \(role)"]
+            if first.numbers == .ticks {
+                own.append("GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO \(role)")
+            }
+            try owner.carryOut(["CREATE ROLE \(role) LOGIN"] + own + grants.map { $0.replacing("ROLE", with: role) })
             served = try open(address.replacing("user=tester", with: "user=\(role)"))
         }
         defer { if table.grants != nil { served.close() } }
         let settings = try configuration(#"{"tables":{"t":\#(table.definition)}}"#)
         guard let store = try start(settings, served, owner) else { return false }
-        let service = TableAnswers(settings, store, SystemServerEnvironment())
+        let service = TableAnswers(settings, store, PatientEnvironment())
         try await live(service, store)
         return true
     }
@@ -112,7 +116,7 @@ private struct AdoptedStory {
         _ settings: ServerConfiguration, _ database: any SQLDatabase, _ owner: any SQLDatabase
     ) throws -> SQLStore? {
         let result = Result { () throws(StoreFailure) in
-            try SQLStore(database, settings.tables, SystemServerEnvironment())
+            try SQLStore(database, settings.tables, PatientEnvironment())
         }
         if case .success(let store) = result {
             if !table.faults.isEmpty || table.needsNumbers { throw Failure(description: "it starts") }
@@ -124,9 +128,9 @@ private struct AdoptedStory {
         if text.contains("--number t") {
             guard table.needsNumbers else { throw Failure(description: "no row needs a number: \(text)") }
             if table.isMoody { return nil }
-            _ = try SQLStore(owner, settings.tables, SystemServerEnvironment(), checksRows: false).number("t")
+            _ = try SQLStore(owner, settings.tables, PatientEnvironment(), checksRows: false).number("t")
             if !table.faults.isEmpty { return nil }
-            return try SQLStore(database, settings.tables, SystemServerEnvironment())
+            return try SQLStore(database, settings.tables, PatientEnvironment())
         }
         guard table.faults.contains(where: text.contains) else {
             throw Failure(description: "no such fault was made: \(text)")

@@ -62,7 +62,7 @@ private final class Crowd: Sendable {
 @Suite struct ClientProcessTests {
     @Test(arguments: TestBackend.available)
     func `N6, T6: no row is missed while several processes write`(_ backend: TestBackend) async throws {
-        let (store, keeper) = try backend.store()
+        let (store, keeper) = try backend.storeAlone()
         defer { withExtendedLifetime(keeper) {} }
         let words = ["--store", store, "--listen", "127.0.0.1:0", "--table", "todoitem", "--log", "none"]
         let servers = try [ServerProcess(words), ServerProcess(words), ServerProcess(words)]

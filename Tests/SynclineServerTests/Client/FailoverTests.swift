@@ -47,7 +47,7 @@ private final class FailoverStory {
     private static func open(_ database: any SQLDatabase) throws -> (SQLStore, TableAnswers) {
         let column = #""columns":{"text":"string"}"#
         let settings = try configuration(#"{"tables":{"t":{\#(column)},"h":{"softDelete":false,\#(column)}}}"#)
-        let environment = SystemServerEnvironment()
+        let environment = PatientEnvironment()
         let store = try SQLStore(database, settings.tables, environment)
         return (store, TableAnswers(settings, store, environment))
     }

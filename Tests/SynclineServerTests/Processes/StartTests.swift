@@ -34,7 +34,8 @@ struct StartTests {
         try owner.execute(
             """
             CREATE ROLE \(role) LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; \
-            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role)
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role); \
+            GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO \(role)
             """)
         let limited = try open(url.replacing("user=tester", with: "user=\(role)"))
         let write = TableWrite(
@@ -49,7 +50,7 @@ struct StartTests {
         let writer = try PostgresConnection(url: url)
         try writer.execute(
             """
-            BEGIN; UPDATE "syncline_state" SET "change" = "change" + 1; \
+            BEGIN; UPDATE "syncline_state" SET "change" = "change"; \
             LOCK TABLE "syncline_operations", "syncline_tombstones", "syncline_columns", "t" IN ROW EXCLUSIVE MODE
             """)
         // Waiting would be in vain.
@@ -63,7 +64,7 @@ struct StartTests {
         _ = try open(url)
         let writer = try PostgresConnection(url: url)
         let watcher = try PostgresConnection(url: url)
-        try writer.execute(#"BEGIN; UPDATE "syncline_state" SET "change" = "change" + 1"#)
+        try writer.execute(#"BEGIN; UPDATE "syncline_state" SET "change" = "change""#)
         let started = Mutex<Result<Void, any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -99,7 +100,7 @@ struct StartTests {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
                 case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
                 }
-            let environment = SystemServerEnvironment()
+            let environment = PatientEnvironment()
             let opened = try SQLStore(database, settings.tables, environment, renewsEpoch: renews)
             return (opened, TableAnswers(settings, opened, environment))
         }

@@ -335,7 +335,10 @@ struct AdoptedDesk {
 
     // MARK: Rights in PostgreSQL
 
-    private static let rights = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO"
+    private static func rights(_ role: String) -> String {
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role); "
+            + "GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO \(role)"
+    }
 
     @Test func `a role that may only change rows is told so to clients, not as a failure of the server`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
@@ -344,7 +347,7 @@ struct AdoptedDesk {
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
         let owner = try PostgresDatabase(url: address, connections: 2)
         _ = try SQLStore(owner, settings.tables, StillEnvironment())
-        try owner.carryOut(["CREATE ROLE clerk1 LOGIN", "\(Self.rights) clerk1"])
+        try owner.carryOut(["CREATE ROLE clerk1 LOGIN", "\(Self.rights("clerk1"))"])
         let clerk = try PostgresDatabase(url: address.replacing("user=tester", with: "user=clerk1"), connections: 2)
         let service = TableAnswers(
             settings, try SQLStore(clerk, settings.tables, StillEnvironment()), StillEnvironment())
@@ -371,7 +374,7 @@ struct AdoptedDesk {
         let desk = try AdoptedDesk(
             .postgres,
             [
-                AdoptedDesk.create(.postgres, ", n integer"), "CREATE ROLE clerk2 LOGIN", "\(Self.rights) clerk2",
+                AdoptedDesk.create(.postgres, ", n integer"), "CREATE ROLE clerk2 LOGIN", "\(Self.rights("clerk2"))",
                 "ALTER TABLE t ENABLE ROW LEVEL SECURITY",
                 "CREATE POLICY small ON t USING (n < 10) WITH CHECK (n < 5)",
                 "INSERT INTO t VALUES ('big', now(), 1, false, 11), ('middle', now(), 2, false, 7)",
@@ -402,7 +405,8 @@ struct AdoptedDesk {
                     AdoptedDesk.create(.postgres, ", n integer"), "CREATE ROLE \(role) LOGIN",
                     "GRANT \(grant) ON t TO \(role)",
                     "GRANT SELECT, INSERT, UPDATE, DELETE ON syncline_state, syncline_columns, syncline_operations, "
-                        + "syncline_tombstones TO \(role)",
+                        + "syncline_tombstones, syncline_ticks TO \(role)",
+                    "GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO \(role)",
                 ], role: role)
             #expect(text.contains(wanted), "\(text)")
         }

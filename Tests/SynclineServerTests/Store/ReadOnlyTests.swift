@@ -54,7 +54,7 @@ import Testing
     func `a standby serves reads, and is ready once it is promoted`() throws {
         let cluster = try ReplicatedPostgres()
         let settings = try configuration(#"{"tables":{"t":{"columns":{"text":"string"}}}}"#)
-        let environment = SystemServerEnvironment()
+        let environment = PatientEnvironment()
         func open(_ database: any SQLDatabase) throws -> TableAnswers {
             TableAnswers(settings, try SQLStore(database, settings.tables, environment), environment)
         }

@@ -81,9 +81,13 @@ final class CopiedDatabase: FailoverDatabase {
             next = try SQLiteDatabase(path: path)
         } else {
             let cluster = try #require(PrivatePostgres.shared)
-            // A template must have no connections.
-            movable.close()
-            name = try cluster.newDatabase(template: name)
+            // A template must have no connections; a tick may open one.
+            var copied: String?
+            for _ in 0..<20 where copied == nil {
+                movable.close()
+                copied = try? cluster.newDatabase(template: name)
+            }
+            name = try #require(copied)
             next = try PostgresDatabase(url: cluster.url(name), connections: 4)
         }
     }

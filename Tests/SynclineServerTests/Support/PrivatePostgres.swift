@@ -59,7 +59,9 @@ final class PrivatePostgres: Sendable {
         }
     }
 
+    /// SYNCLINE_POSTGRES: the folder of another version's programs.
     static var programs: String? {
+        if let folder = ProcessInfo.processInfo.environment["SYNCLINE_POSTGRES"] { return folder }
         let places =
             (10...20).reversed().map { "/usr/lib/postgresql/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin"]
         return places.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }

@@ -240,8 +240,7 @@ struct RandomTable {
             default:
                 (
                     "INSERT OR UPDATE",
-                    "UPDATE syncline_state SET \"change\" = \"change\" + 1 RETURNING \"change\" INTO NEW.\(version); "
-                        + "RETURN NEW;"
+                    "SELECT \"change\" INTO NEW.\(version) FROM syncline_take('t'); RETURN NEW;"
                 )
             }
         if isReal { return }

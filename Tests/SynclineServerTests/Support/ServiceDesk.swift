@@ -15,6 +15,10 @@ final class StillEnvironment: ServerEnvironment {
 
     func now() -> Int64 { state.withLock { $0.now } }
 
+    var databaseClock: Int64? { now() }
+
+    func patience(isHeld: Bool) -> Duration { .seconds(60) }
+
     func set(now: Int64) { state.withLock { $0.now = now } }
 
     func chance() -> (high: UInt64, low: UInt64) {
@@ -23,6 +27,17 @@ final class StillEnvironment: ServerEnvironment {
             return (0x1122_3344_5566_7788, state.count)
         }
     }
+}
+
+/// The real clock and randomness. All tests share one PostgreSQL, whose transactions readers wait for.
+struct PatientEnvironment: ServerEnvironment {
+    private let system = SystemServerEnvironment()
+
+    func now() -> Int64 { system.now() }
+
+    func chance() -> (high: UInt64, low: UInt64) { system.chance() }
+
+    func patience(isHeld: Bool) -> Duration { .seconds(60) }
 }
 
 /// A folder that is removed when the test is over.

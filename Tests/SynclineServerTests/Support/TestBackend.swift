@@ -30,10 +30,31 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
             let folder = try TemporaryFolder()
             return ("sqlite:\(folder.path)/test.db", folder)
         case .postgres:
-            let cluster = try #require(PrivatePostgres.shared)
-            return (cluster.url(try cluster.newDatabase()), cluster)
+            return try store(in: try #require(PrivatePostgres.shared))
         case .memory: preconditionFailure("tables in memory have no database")
         }
+    }
+
+    private func store(in cluster: PrivatePostgres) throws -> (String, AnyObject) {
+        let url = cluster.url(try cluster.newDatabase())
+        if let numbers { try TestBackend.set(numbers, url) }
+        return (url, cluster)
+    }
+
+    /// A store in a cluster without other tests, whose transactions readers would wait for.
+    func storeAlone() throws -> (String, AnyObject) {
+        self == .postgres ? try store(in: try #require(PrivatePostgres(syncs: false))) : try store()
+    }
+
+    /// SYNCLINE_NUMBERS: where PostgreSQL's numbers come from in all tests, if not from the default.
+    private var numbers: NumberSource? {
+        ProcessInfo.processInfo.environment["SYNCLINE_NUMBERS"].flatMap(NumberSource.init)
+    }
+
+    private static func set(_ numbers: NumberSource, _ url: String) throws {
+        let database = try PostgresDatabase(url: url, connections: 2)
+        defer { database.close() }
+        _ = try SQLStore(database, [], PatientEnvironment(), numbers: numbers)
     }
 
     /// For tests that ask a store only what a service asks it.

@@ -16,9 +16,25 @@ struct DatabaseState: Hashable, Sendable {
     }
 
     var epoch: String
+    /// The latest change before which none is missing.
     var change: Int64
     var purged: Int64 = 0
     var origin: Origin
+    /// The latest number that was issued.
+    var issued: Int64
+    /// The latest number that a tick covers, even if it is not complete.
+    var ticked: Int64
+    /// No change has or will have a time up to this one and a number after `change`. Nil: each time is closed.
+    var closed: ClosedInstant?
+
+    init(epoch: String, change: Int64, purged: Int64 = 0, origin: Origin) {
+        (self.epoch, self.change, self.purged, self.origin) = (epoch, change, purged, origin)
+        (issued, ticked) = (change, change)
+    }
+
+    /// The latest number that was issued, if readers don't see all changes up to it.
+    /// - Parameter wanted: The number that they want to see; nil: all.
+    func late(for wanted: Int64?) -> Int64? { origin != .standby && change < wanted ?? issued ? issued : nil }
 
     var mark: ChangeMark { ChangeMark(epoch: epoch, change: change, purged: purged) }
 }
@@ -43,12 +59,13 @@ struct Continuity: Hashable, Sendable {
 
     /// Judges a state that was read after everything that is known here was committed.
     func judge(_ state: DatabaseState) -> Verdict {
-        let lacksChanges = state.epoch == epoch && state.change < change
+        let latest = state.origin == .standby ? state.change : state.issued
+        let lacksChanges = state.epoch == epoch && latest < change
         switch state.origin {
         case .standby: return lacksChanges ? .lagging : .continues
         case .other: return .older("it was promoted, restored or copied since its epoch began")
         case .same where lacksChanges:
-            return .older("its latest change is \(state.change), but \(change) was committed before")
+            return .older("its latest change is \(latest), but \(change) was committed before")
         case .same: return .continues
         }
     }

@@ -24,6 +24,8 @@ struct TableDigest: Hashable, Sendable {
         hash ^= schema.hash(row)
     }
 
+    mutating func add(_ other: TableDigest) { self = TableDigest(rows: rows + other.rows, hash: hash ^ other.hash) }
+
     /// What must be added to another digest to get this one.
     func difference(from other: TableDigest) -> TableDigest {
         TableDigest(rows: rows - other.rows, hash: hash ^ other.hash)

@@ -6,10 +6,7 @@ import SynclineTables
 
 extension PostgresConnection {
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable] {
-        let list =
-            "{"
-            + names.map { "\"\($0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" }
-            .joined(separator: ",") + "}"
+        let list = SQLDialect.list(names)
         var tables: [String: DatabaseTable] = [:]
         try run(PostgresConnection.columns(list)) { row in
             let isNew = tables[row.value(0).text] == nil
@@ -93,13 +90,15 @@ extension PostgresConnection {
             current_user::text, \
             coalesce(has_schema_privilege(current_schema(), 'CREATE'), false), \
             current_setting('transaction_read_only') = 'on', pg_is_in_recovery(), \
-            current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+            current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer, \
+            current_setting('max_prepared_transactions')::integer
             """)
-        guard let values = try first(statement, count: 7) else { throw .broken("PostgreSQL does not describe itself") }
+        guard let values = try first(statement, count: 8) else { throw .broken("PostgreSQL does not describe itself") }
         return DatabaseFacts(
             product: values[0].text, encoding: values[1].text, role: values[2].text,
             mayCreateTables: values[3].integer != 0, isReadOnly: values[4].integer != 0,
-            isStandby: values[5].integer != 0, timeline: timeline(), connections: Int(values[6].integer))
+            isStandby: values[5].integer != 0, timeline: timeline(), connections: Int(values[6].integer),
+            preparedTransactions: Int(values[7].integer))
     }
 
     /// Nil if the role may not know it.

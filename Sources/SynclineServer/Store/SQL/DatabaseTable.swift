@@ -35,4 +35,6 @@ struct DatabaseFacts: Hashable, Sendable {
     var timeline: Int64?
     /// The number of connections that the database allows; nil if it has no limit.
     var connections: Int?
+    /// The number of transactions that may stay prepared.
+    var preparedTransactions = 0
 }

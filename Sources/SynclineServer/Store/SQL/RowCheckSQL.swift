@@ -6,11 +6,8 @@ import SynclineTables
 extension TableSQL {
     private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
 
-    /// The latest number that was issued.
-    private static let mark = #"(SELECT "change" FROM "syncline_state")"#
-
     /// The condition for the rows with a fault; nil if no row can have it.
-    private func condition(_ fault: RowFault) -> String? {
+    private func condition(_ fault: RowFault, _ numbers: NumberSource) -> String? {
         let isNumberFault = fault == .earlyNumber || fault == .lateNumber
         if schema.isOwn, !isNumberFault { return nil }
         let isRequired = { [schema] (column: SystemColumn) in schema.traits.required.contains(column.rawValue) }
@@ -31,7 +28,7 @@ extension TableSQL {
             return "(\(name(.version)) = trunc(\(name(.version)))) IS NOT TRUE"
         case (.noNumber, .postgres): return isRequired(.version) ? nil : "\(name(.version)) IS NULL"
         case (.earlyNumber, _): return "\(name(.version)) <= 0"
-        case (.lateNumber, _): return "\(name(.version)) > \(TableSQL.mark)"
+        case (.lateNumber, _): return "\(name(.version)) > \(numbers.issued)"
         case (.sameNumber, _):
             if schema.traits.unique.contains(SystemColumn.version.rawValue) { return nil }
             let table = SQLDialect.quoted(schema.definition.source)
@@ -41,11 +38,13 @@ extension TableSQL {
 
     /// Selects the place of each of some tables, and for each fault whether rows have it.
     /// - Parameter hasMark: Whether the server has issued numbers; without its own tables none is too late.
-    static func rowCheck(_ tables: [TableSQL], _ dialect: SQLDialect, hasMark: Bool) -> SQLStatement {
+    static func rowCheck(
+        _ tables: [TableSQL], _ numbers: NumberSource, _ dialect: SQLDialect, hasMark: Bool
+    ) -> SQLStatement {
         let selections = tables.enumerated().map { place, sql in
             let table = SQLDialect.quoted(sql.schema.definition.source)
             let flags = RowFault.allCases.map { fault in
-                (fault == .lateNumber && !hasMark ? nil : sql.condition(fault)).map {
+                (fault == .lateNumber && !hasMark ? nil : sql.condition(fault, numbers)).map {
                     "EXISTS (SELECT 1 FROM \(table) WHERE \($0))"
                 } ?? "1 = 0"
             }
@@ -55,8 +54,8 @@ extension TableSQL {
     }
 
     /// Selects the ids of rows that need a new number.
-    func unnumbered(limit: Int) -> SQLStatement {
-        let conditions = RowFault.allCases.filter(\.isNumbered).compactMap { condition($0) }
+    func unnumbered(_ numbers: NumberSource, limit: Int) -> SQLStatement {
+        let conditions = RowFault.allCases.filter(\.isNumbered).compactMap { condition($0, numbers) }
         let table = SQLDialect.quoted(schema.definition.source)
         return SQLStatement(
             dialect,

@@ -120,6 +120,13 @@ enum SQLDialect: Hashable, Sendable {
         name.quoted(by: "\"")
     }
 
+    /// Strings as PostgreSQL's text of an array.
+    static func list(_ texts: [String]) -> String {
+        "{"
+            + texts.map { "\"\($0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" }
+            .joined(separator: ",") + "}"
+    }
+
     /// A transaction that sees one moment.
     var beginReading: String {
         self == .sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

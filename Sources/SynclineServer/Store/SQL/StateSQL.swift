@@ -6,7 +6,7 @@ import SynclineTables
 
 enum StateSQL {
     /// A server refuses a database with another format.
-    static let format: Int64 = 3
+    static let format: Int64 = 4
 
     static let tables =
         [
@@ -19,7 +19,7 @@ enum StateSQL {
             """
             CREATE TABLE IF NOT EXISTS "syncline_state" ("one" \(big) NOT NULL PRIMARY KEY CHECK ("one" = 1), \
             "format" \(big) NOT NULL, "epoch" \(text) NOT NULL, "change" \(big) NOT NULL, "time" \(big) NOT NULL, \
-            "schema" \(big) NOT NULL, "purged" \(big) NOT NULL, "origin" \(text) NOT NULL)
+            "schema" \(big) NOT NULL, "purged" \(big) NOT NULL, "origin" \(text) NOT NULL, "numbers" \(text) NOT NULL)
             """,
             """
             CREATE TABLE IF NOT EXISTS "syncline_columns" ("place" \(big) NOT NULL PRIMARY KEY, \
@@ -45,8 +45,8 @@ enum StateSQL {
             CREATE INDEX IF NOT EXISTS "syncline_operations_time" ON "syncline_operations" ("time")
             """,
             """
-            CREATE TABLE IF NOT EXISTS "syncline_digests" ("table" \(text) NOT NULL PRIMARY KEY, \
-            "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL)\
+            CREATE TABLE IF NOT EXISTS "syncline_digests" ("table" \(text) NOT NULL, "slot" \(big) NOT NULL, \
+            "rows" \(big) NOT NULL, "hash" \(big) NOT NULL, "isKnown" \(big) NOT NULL, PRIMARY KEY ("table", "slot"))\
             \(dialect == .sqlite ? " WITHOUT ROWID" : "")
             """,
         ] + RightsSQL.create(dialect)
@@ -55,49 +55,37 @@ enum StateSQL {
     /// Joins the queue of writers.
     static let line = #"UPDATE "syncline_state" SET "change" = "change""#
 
-    static func begin(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
+    static func begin(epoch: String, _ numbers: NumberSource, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
             """
             INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
-            \(.integer(RowVersion.firstChange(of: epoch))), 0, 0, 0, \(origin(dialect))) ON CONFLICT DO NOTHING
+            \(.integer(RowVersion.firstChange(of: epoch))), 0, 0, 0, \(origin(dialect)), \
+            \(.text(numbers.rawValue))) ON CONFLICT DO NOTHING
             """)
     }
 
-    /// Makes this database a new one for clients: what they knew of it is no longer valid, and no number that they may
-    /// have seen is issued again. The schema number, by which other processes learn of this, is not reused either.
-    static func renew(epoch: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_state" SET "schema" = "schema" + 1048576, \
-            "change" = "change" + \(.integer(RowVersion.changesOfAnEpoch)), "epoch" = \(.text(epoch)), \
-            "origin" = \(origin(dialect))
-            """)
-    }
-
-    /// Which history of which database this is: a promoted standby continues on another timeline, and a copy is in
-    /// another database. A standby has no timeline of its own, and an SQLite file no origin. Until the first
-    /// checkpoint after a promotion, the new timeline is that of the end of recovery.
-    private static func origin(_ dialect: SQLDialect) -> String {
+    /// Which history of which database this is: a promoted standby continues on another timeline, which the names of its
+    /// WAL files begin with; a restored dump has another table, and a copy is another database. None of these changes
+    /// with an upgrade. A standby has no timeline of its own, and an SQLite file no origin.
+    static func origin(_ dialect: SQLDialect) -> String {
         if dialect == .sqlite { return "''" }
         return """
-            CASE WHEN pg_is_in_recovery() THEN '' ELSE (SELECT s.system_identifier || '.' || d.oid || '.' \
-            || greatest(c.timeline_id, r.min_recovery_end_timeline) \
-            FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r, pg_database d \
-            WHERE d.datname = current_database()) END
+            CASE WHEN pg_is_in_recovery() THEN '' ELSE (SELECT d.oid || '.' || '"syncline_state"'::regclass::oid || '.' \
+            || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) \
+            FROM pg_database d WHERE d.datname = current_database()) END
             """
     }
 
     /// The raw value of an `Origin`.
-    private static func comparedOrigin(_ dialect: SQLDialect) -> String {
+    static func comparedOrigin(_ dialect: SQLDialect) -> String {
         let isSame = #"CASE WHEN "origin" = \#(origin(dialect)) THEN 1 ELSE 0 END"#
         return dialect == .sqlite ? isSame : "CASE WHEN pg_is_in_recovery() THEN 2 ELSE \(isSame) END"
     }
 
-    /// Takes the next change numbers and a time that is later than every earlier one: two transactions never share a
-    /// millisecond, so a reader that has read one has read all of it. The row is locked until the transaction ends,
-    /// which orders transactions by their numbers, in whichever process they are.
+    /// Takes the next change numbers, of which the last is selected, and a time that is later than every earlier one.
+    /// The row is locked until the transaction ends, which orders transactions by their numbers, in whichever process
+    /// they are.
     static func stamp(_ count: Int, now: Int64, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
@@ -108,13 +96,17 @@ enum StateSQL {
             """)
     }
 
-    /// The columns of a `DatabaseState`.
-    static func state(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "epoch", "change", "purged", \#(comparedOrigin(dialect)) FROM "syncline_state""#)
+    /// A statement that reads the server's own table, for checks.
+    static func probe(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "change" FROM "syncline_state""#)
     }
 
     static func formatNumber(_ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(dialect, #"SELECT "format" FROM "syncline_state""#)
+    }
+
+    static func numbers(_ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"SELECT "numbers" FROM "syncline_state""#)
     }
 
     /// Returns a row if the database is read-only.
@@ -208,6 +200,9 @@ enum StateSQL {
             """)
     }
 
+    /// Waits for other transactions that change columns. Selects the schema number.
+    static let lockedSchema = SQLStatement(.postgres, #"SELECT "schema" FROM "syncline_state" FOR NO KEY UPDATE"#)
+
     static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect, #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#)
@@ -215,17 +210,34 @@ enum StateSQL {
 
     // MARK: Digests
 
-    /// A digest's columns, and whether it was ever computed from the rows.
+    /// The parts of a digest, and whether it was ever computed from the rows. Writers that do not wait for each other
+    /// count in slots of their own. Negative slots are marks of other programs' transactions.
     static func digest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
-            dialect, #"SELECT "rows", "hash", "isKnown" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
+            dialect,
+            #"SELECT "rows", "hash", "isKnown", "slot" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
     }
+
+    /// Removes the mark of another program's transaction.
+    static func forgetMark(_ slot: Int64, of table: String, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table)) AND "slot" = \#(.integer(slot))"#)
+    }
+
+    /// Notes the marks of other programs' transactions in the digests, so that they do not accumulate.
+    static let collectMarks = SQLStatement(
+        .postgres,
+        """
+        WITH marks AS (DELETE FROM "syncline_digests" WHERE "slot" < 0 RETURNING "table") \
+        UPDATE "syncline_digests" SET "isKnown" = 0 WHERE "slot" = 0 AND "table" IN (SELECT "table" FROM marks)
+        """)
 
     /// Begins to count a table's writes.
     static func beginDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
-            #"INSERT INTO "syncline_digests" VALUES (\#(.text(table)), 0, 0, 0) ON CONFLICT ("table") DO NOTHING"#)
+            #"INSERT INTO "syncline_digests" VALUES (\#(.text(table)), 0, 0, 0, 0) ON CONFLICT DO NOTHING"#)
     }
 
     static func forgetDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
@@ -253,10 +265,26 @@ enum StateSQL {
             """
             UPDATE "syncline_digests" SET "rows" = "rows" + \(number), \
             "hash" = ("hash" | \(number)) - ("hash" & \(number)), "isKnown" = "isKnown" | \(number) \
-            WHERE "table" = \(.text(""))
+            WHERE "table" = \(.text("")) AND "slot" = 0
             """
         ).text
     }
+
+    /// The same in the slot of the connection.
+    static func addInSlot(_ digest: TableDigest, to table: String) -> SQLStatement {
+        let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
+        return SQLStatement(
+            .postgres, prepared: slotAddition, values: [.text(table), .integer(digest.rows), hash])
+    }
+
+    private static let slotAddition = SQLStatement(
+        .postgres,
+        """
+        INSERT INTO "syncline_digests" AS d VALUES (\(.text("")), 1 + pg_backend_pid() % 64, \(.integer(0)), \
+        \(.integer(0)), 0) ON CONFLICT ("table", "slot") DO UPDATE SET "rows" = d."rows" + excluded."rows", \
+        "hash" = d."hash" # excluded."hash"
+        """
+    ).text
 
     // MARK: Operations
 

@@ -57,8 +57,25 @@ final class TableSQL: Sendable {
         return parts.joined(separator: ", ")
     }
 
-    func row(id: String) -> SQLStatement {
-        SQLStatement(dialect, prepared: byID, values: [.text(id)])
+    /// - Parameter locks: Whether no other transaction may change the row before the end of this one.
+    func row(id: String, locks: Bool = false) -> SQLStatement {
+        SQLStatement(dialect, prepared: locks && mayLock ? byID + " FOR NO KEY UPDATE" : byID, values: [.text(id)])
+    }
+
+    /// Whether the server's role needs the right to change rows, and so may lock them.
+    var mayLock: Bool {
+        let table = schema.definition
+        return table.permission(.update) != .disabled || table.softDelete && table.permission(.delete) != .disabled
+    }
+
+    /// Locks rows in the order of their ids.
+    func lock(_ ids: [String]) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT 1 FROM \(table) WHERE \(name(.id)) = ANY (\(untyped: .text(SQLDialect.list(ids)))) \
+            ORDER BY \(name(.id)) FOR NO KEY UPDATE
+            """)
     }
 
     /// The rows of a plan in order; the database applies the window if it evaluates the filter.
@@ -111,6 +128,11 @@ final class TableSQL: Sendable {
         }
         if let own = ownership(plan.owner) { conditions.append(own) }
         if let filter = filter?.sql { conditions.append("(\(filter))") }
+        // A finer time is rounded down for clients.
+        if let closed = plan.until {
+            let (time, first) = (SQLValue.time(closed.time + 1), SQLValue.integer(closed.firstChange))
+            conditions.append("(\(name(.updatedAt)) < \(time) OR \(name(.version)) <= \(first))")
+        }
         return conditions
     }
 

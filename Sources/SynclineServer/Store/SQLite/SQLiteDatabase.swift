@@ -65,7 +65,7 @@ final class SQLiteDatabase: SQLDatabase {
     }
 
     func check() throws(StoreFailure) {
-        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.state(.sqlite)) }
+        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.probe(.sqlite)) }
     }
 
     func checkWrites() throws(StoreFailure) {

@@ -9,6 +9,7 @@ import SynclineWire
 struct RightsInstaller {
     let definitions: [TableDefinition]
     let dialect: SQLDialect
+    let numbers: NumberSource
 
     /// The rules that a database records, with their times. The plan of all of them is the one of the table without a
     /// name.
@@ -98,9 +99,10 @@ struct RightsInstaller {
         }
         try database.write { connection throws(StoreFailure) in
             try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
-                guard let values = try connection.first(StateSQL.stamp(1, now: environment.now(), dialect), count: 2)
+                let taking = numbers.stamp(1, now: environment.now(), clock: environment.databaseClock, dialect)
+                guard let values = try connection.first(taking, count: 2), let change = numbers.taken(1, values[0]).last
                 else { throw .broken("the server's own table is missing") }
-                let stamp = Stamp(change: values[0].integer, time: values[1].integer)
+                let stamp = Stamp(change: change, time: values[1].integer)
                 try install(catalogue, stamp, environment.newEpoch(), connection)
                 return ((), true)
             }
@@ -132,7 +134,8 @@ struct RightsInstaller {
         try connection.run(RightsSQL.endRule(of: "", stamp, dialect))
         try connection.run(RightsSQL.beginRule(planText, of: "", stamp, dialect))
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
-        if renewsEpoch { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+        if !renewsEpoch { return }
+        for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
     }
 
     private func hasRows(_ definition: TableDefinition, _ connection: any SQLConnection) throws(StoreFailure) -> Bool {

@@ -7,11 +7,11 @@ extension SchemaInstaller {
     /// All findings, in the order: the database, the server's own tables, the served tables, their rows.
     func inspect(_ connection: any SQLConnection) throws(StoreFailure) -> [Finding] {
         let facts = try connection.facts()
-        let own = try connection.tables(StateSQL.tables)
+        let own = try connection.tables(StateSQL.tables + ["syncline_ticks"])
         var findings = facts.findings(dialect) + [facts.fact] + facts.warnings
-        let isInstalled = own.count == StateSQL.tables.count
+        let isInstalled = StateSQL.tables.allSatisfy { own[$0] != nil }
         if isInstalled {
-            for name in StateSQL.tables {
+            for name in StateSQL.tables + (numbers == .ticks ? ["syncline_ticks"] : []) {
                 findings += TableDefinition(name).faultsOfRights(own[name] ?? DatabaseTable())
             }
         } else {
@@ -23,7 +23,7 @@ extension SchemaInstaller {
             ? try SchemaInstaller.catalogue(connection, definitions, dialect)
             : SchemaInstaller.catalogue(try connection.tables(definitions.map(\.source)), definitions, dialect)
         findings += definitions.flatMap { catalogue.findings(of: $0, facts) }
-        return findings + (try SchemaInstaller.faultsOfRows(catalogue, connection, hasMark: isInstalled))
+        return findings + (try faultsOfRows(catalogue, connection, hasMark: isInstalled))
     }
 
     /// The tables of a database in which there are none that the server made.
@@ -93,6 +93,13 @@ extension DatabaseFacts {
                     "the database is read-only: reads are answered, and every write is refused",
                     mend: role == nil ? "let the server write to the file" : "set default_transaction_read_only to off")
             )
+        }
+        if preparedTransactions > 0 {
+            warnings.append(
+                Finding(
+                    .warning, "database", "prepared-transactions",
+                    "a prepared transaction that is never ended hides all later changes from clients",
+                    mend: "set max_prepared_transactions to 0"))
         }
         return warnings
     }

@@ -10,6 +10,13 @@ import SynclineTables
 struct SchemaInstaller {
     let definitions: [TableDefinition]
     let dialect: SQLDialect
+    /// Where the numbers come from, and where they came from before.
+    private(set) var numbers = NumberSource.line
+    private var before: NumberSource?
+
+    init(definitions: [TableDefinition], dialect: SQLDialect) {
+        (self.definitions, self.dialect) = (definitions, dialect)
+    }
 
     /// A part of a definition that the database lacks.
     private enum MissingPart: Hashable {
@@ -21,6 +28,27 @@ struct SchemaInstaller {
     /// The number of tables that are created in one transaction: PostgreSQL keeps a lock for each of them and of their
     /// indexes, and has room for some thousands.
     private var portion: Int { dialect == .sqlite ? .max : 200 }
+
+    /// Finds out where the numbers come from.
+    /// - Parameter mayChange: Whether this may become `wanted`.
+    mutating func find(
+        _ wanted: NumberSource?, on connection: any SQLConnection, mayChange: Bool
+    ) throws(StoreFailure) {
+        if wanted == .ticks, dialect == .sqlite {
+            throw SchemaInstaller.refusal("numbers-differ", "only PostgreSQL can give numbers by ticks")
+        }
+        if try format(connection) == StateSQL.format {
+            before = try connection.first(StateSQL.numbers(dialect), count: 1)
+                .flatMap { NumberSource(rawValue: $0[0].text) }
+        }
+        numbers = wanted ?? before ?? (dialect == .postgres ? .ticks : .line)
+        if let before, before != numbers, !mayChange {
+            throw SchemaInstaller.refusal(
+                "numbers-differ",
+                "the database gives numbers by \(before.rawValue), not by \(numbers.rawValue); stop all its servers, "
+                    + "and start one with --new-epoch to change that")
+        }
+    }
 
     func install(
         in database: any SQLDatabase, epoch: String, renewsEpoch: Bool
@@ -78,7 +106,8 @@ struct SchemaInstaller {
 
     /// The reason why the database is an older copy; nil if it is not.
     private func olderCopy(_ connection: any SQLConnection) throws(StoreFailure) -> String? {
-        guard case .older(let reason) = Continuity().judge(try connection.state(dialect)) else { return nil }
+        let state = try connection.state(before ?? numbers, dialect)
+        guard case .older(let reason) = Continuity().judge(state) else { return nil }
         return reason
     }
 
@@ -87,7 +116,8 @@ struct SchemaInstaller {
         if dialect == .postgres { try connection.execute("SELECT pg_advisory_xact_lock(1937337965)") }
         if try format(connection) == StateSQL.format { return }
         for text in StateSQL.create(dialect) { try connection.execute(text) }
-        try connection.run(StateSQL.begin(epoch: epoch, dialect))
+        try connection.run(StateSQL.begin(epoch: epoch, numbers, dialect))
+        if dialect == .postgres { for text in numbers.create { try connection.execute(text) } }
     }
 
     /// Creates the missing tables and columns. By now another process may have done so.
@@ -98,7 +128,12 @@ struct SchemaInstaller {
         // could wait for the other.
         try connection.execute(StateSQL.line)
         let reason = try olderCopy(connection)
-        if renewsEpoch || reason != nil { try connection.run(StateSQL.renew(epoch: epoch, dialect)) }
+        if renewsEpoch, let before, before != numbers {
+            for text in numbers.replace { try connection.execute(text) }
+        }
+        if renewsEpoch || reason != nil {
+            for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
+        }
         if let reason { Diagnostics.note(Continuity.note(reason)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
         var made: [TableDefinition] = []
@@ -114,7 +149,7 @@ struct SchemaInstaller {
     }
 
     /// The faults of the rows of tables. A check that takes too long is a warning.
-    static func faultsOfRows(
+    func faultsOfRows(
         _ catalogue: StoreCatalogue, _ connection: any SQLConnection, hasMark: Bool = true
     ) throws(StoreFailure) -> [Finding] {
         var findings: [Finding] = []
@@ -123,7 +158,7 @@ struct SchemaInstaller {
             let some = Array(rest.prefix(100))
             rest = rest.dropFirst(100)
             do throws(StoreFailure) {
-                try connection.run(TableSQL.rowCheck(some, first.dialect, hasMark: hasMark)) { row in
+                try connection.run(TableSQL.rowCheck(some, numbers, first.dialect, hasMark: hasMark)) { row in
                     let table = some[Int(row.value(0).integer)]
                     for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
                         findings.append(fault.finding(table.schema))

@@ -1,0 +1,71 @@
+// The numbers and the time that a transaction took, and the state of the database at that moment.
+
+import SynclineGround
+import SynclineTables
+
+struct IssuedNumbers {
+    private(set) var time: Int64
+    let schema: Int64
+    /// The database's state once the transaction is committed.
+    private(set) var after: DatabaseState
+    private var rest: ArraySlice<Int64>
+    private let store: SQLStore
+
+    init(_ count: Int, _ store: SQLStore, _ connection: any SQLConnection) throws(StoreFailure) {
+        self.store = store
+        // Everything that is known by now was committed before these numbers are taken.
+        let known = store.continuity.withLock { $0 }
+        let environment = store.environment
+        let statement = store.numbers.stamp(
+            max(1, count), now: environment.now(), clock: environment.databaseClock, store.dialect)
+        guard let values = try connection.first(statement, count: 5) else {
+            throw .broken("the server's own table is missing")
+        }
+        rest = store.numbers.taken(max(1, count), values[0])[...]
+        guard let first = rest.first, let last = rest.last else { throw .broken("the database gave no numbers") }
+        (time, schema) = (values[1].integer, values[2].integer)
+        var state = DatabaseState(
+            epoch: values[3].text, change: first - 1,
+            origin: DatabaseState.Origin(rawValue: values[4].integer) ?? .other)
+        try known.check(state)
+        state.change = last
+        after = state
+    }
+
+    /// The stamp of the next change.
+    mutating func next(_ connection: any SQLConnection) throws(StoreFailure) -> Stamp {
+        guard let number = rest.popFirst() else { return try fresh(connection) }
+        return Stamp(change: number, time: time)
+    }
+
+    /// A stamp that is taken now.
+    mutating func fresh(_ connection: any SQLConnection) throws(StoreFailure) -> Stamp {
+        var new = try IssuedNumbers(1, store, connection)
+        let stamp = try new.next(connection)
+        (time, after) = (stamp.time, new.after)
+        return stamp
+    }
+}
+
+extension NumberSource {
+    /// The numbers that a stamp gave: a line says the last one.
+    func taken(_ count: Int, _ value: SQLValue) -> [Int64] {
+        if self == .line { return Array((value.integer - Int64(count) + 1)...value.integer) }
+        return value.text.dropFirst().dropLast().split(separator: ",").compactMap { Int64($0) }
+    }
+}
+
+extension SQLStore {
+    /// Locks the rows of writes, table by table in the order of ids, so that two batches do not wait for each other.
+    func lock(_ jobs: [WriteJob], _ connection: any SQLConnection) throws(StoreFailure) {
+        var ids: [String: Set<String>] = [:]
+        for job in jobs {
+            for write in job.groups.joined() { ids[write.write.table, default: []].insert(write.write.id) }
+        }
+        for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
+            guard let statements = currentCatalogue.tables[table], statements.mayLock else { continue }
+            let known = ids.filter { statements.schema.mayHave(id: $0) }
+            if known.count > 1 { try connection.run(statements.lock(known.sorted())) }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+// The SQL of a source of numbers. Writers of a sequence do not wait for each other. A tick says that every number up to it
+// was taken by transactions older than its fence, so a reader stops at the newest tick whose fence no running transaction
+// precedes (docs/decisions/0072-ticks-order-changes-without-a-line.md).
+
+import SynclineTables
+
+extension NumberSource {
+    /// The latest number that was issued.
+    var issued: String {
+        self == .line ? #"(SELECT "change" FROM "syncline_state")"# : #"(SELECT last_value FROM "syncline_changes")"#
+    }
+
+    /// Takes numbers and a time. Selects the numbers, the time, the schema number, the epoch and the origin.
+    /// - Parameter clock: The time, if it is not the database's own.
+    func stamp(_ count: Int, now: Int64, clock: Int64?, _ dialect: SQLDialect) -> SQLStatement {
+        if self == .line { return StateSQL.stamp(count, now: now, dialect) }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT t."changes"::text, t."time", s."schema", s."epoch", \(StateSQL.comparedOrigin(dialect)) \
+            FROM "syncline_state" s, syncline_stamp(\(.integer(Int64(count))), \
+            nullif(\(.integer(clock ?? -1)), -1)) t
+            """)
+    }
+
+    /// Selects the columns of a `DatabaseState`.
+    func state(_ dialect: SQLDialect) -> SQLStatement {
+        let origin = StateSQL.comparedOrigin(dialect)
+        if self == .line {
+            return SQLStatement(
+                dialect, #"SELECT "epoch", "change", "purged", \#(origin), "change", "change" FROM "syncline_state""#)
+        }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT s."epoch", coalesce(h."change", 0), s."purged", \(origin), q.last_value, \
+            coalesce((SELECT max("change") FROM "syncline_ticks"), 0), coalesce(h."time", 0), s."change" \
+            FROM "syncline_state" s CROSS JOIN "syncline_changes" q LEFT JOIN LATERAL (\(NumberSource.horizon)) h ON true
+            """)
+    }
+
+    /// Makes a tick: one message, so that the lock is never held while the server has its turn. The first of the two
+    /// transactions needs no sync of its own.
+    /// - Parameter clock: The time, if it is not the database's own.
+    static func tick(clock: Int64?) -> String {
+        let begin = SQLDialect.postgres.beginWriting
+        return """
+            \(begin); SET LOCAL synchronous_commit = off; SELECT syncline_close(\(clock.map(String.init) ?? "NULL")); \
+            COMMIT; \(begin); SELECT syncline_tick(); COMMIT
+            """
+    }
+
+    /// Selects the oldest transaction that has an id, as a process or a prepared transaction, and how long changes wait.
+    static let holder = SQLStatement(
+        .postgres,
+        """
+        SELECT coalesce('prepared transaction ' || p.gid, 'process ' || l.pid, ''), \
+        coalesce(\(NumberSource.clock) - (SELECT min("time") FROM "syncline_ticks" \
+        WHERE "fence" > pg_snapshot_xmin(pg_current_snapshot())), 0) \
+        FROM pg_locks l LEFT JOIN pg_prepared_xacts p ON p.transaction = l.transactionid \
+        WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock' \
+        ORDER BY age(l.transactionid) DESC LIMIT 1
+        """)
+
+    /// The newest tick that is complete: each transaction with a number or a time up to it is over.
+    private static let horizon = """
+        SELECT "change", "time" FROM "syncline_ticks" WHERE "fence" <= pg_snapshot_xmin(pg_current_snapshot()) \
+        ORDER BY "change" DESC LIMIT 1
+        """
+
+    /// Makes this database a new one for clients: what they knew of it is no longer valid, and no number or time that
+    /// they may have seen is issued again. The schema number, by which other processes learn of this, is not reused.
+    func renew(epoch: String, _ dialect: SQLDialect) -> [SQLStatement] {
+        let changes = String(RowVersion.changesOfAnEpoch)
+        var statements = [
+            SQLStatement(
+                dialect,
+                """
+                UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "epoch" = \(.text(epoch)), \
+                "origin" = \(StateSQL.origin(dialect))\(self == .line ? ", \"change\" = \"change\" + \(changes)" : "")
+                """)
+        ]
+        if self == .ticks {
+            statements += [
+                SQLStatement(
+                    dialect,
+                    """
+                    SELECT setval('syncline_changes', c.last_value + \(changes)), \
+                    setval('syncline_floor', f.last_value + 10000) FROM "syncline_changes" c, "syncline_floor" f
+                    """),
+                SQLStatement(dialect, #"DELETE FROM "syncline_ticks""#),
+            ]
+        }
+        return statements
+    }
+
+    // MARK: Making
+
+    /// Creates what the source needs in PostgreSQL.
+    var create: [String] {
+        if self == .line { return [NumberSource.takeFromLine] }
+        return [
+            #"CREATE SEQUENCE "syncline_changes" AS bigint CACHE 1"#,
+            #"CREATE SEQUENCE "syncline_closed" AS bigint CACHE 1"#,
+            #"CREATE SEQUENCE "syncline_floor" AS bigint MINVALUE 0 CACHE 1"#,
+            """
+            SELECT setval('syncline_changes', "change"), setval('syncline_closed', "change"), \
+            setval('syncline_floor', "time") FROM "syncline_state"
+            """,
+            """
+            CREATE TABLE "syncline_ticks" ("change" bigint NOT NULL PRIMARY KEY, "time" bigint NOT NULL, \
+            "fence" xid8 NOT NULL)
+            """,
+            """
+            INSERT INTO "syncline_ticks" SELECT "change", "time", pg_current_xact_id() FROM "syncline_state"
+            """,
+            NumberSource.stampFunction, NumberSource.take, NumberSource.close, NumberSource.tick,
+        ] + NumberSource.guardLine
+    }
+
+    /// Takes the place of the other source, while no program writes.
+    var replace: [String] {
+        let setting = #"UPDATE "syncline_state" SET "numbers" = '\#(rawValue)'"#
+        if self == .ticks { return [setting] + create }
+        return [
+            #"DROP TRIGGER "syncline_no_line" ON "syncline_state""#,
+            """
+            \(setting), "change" = (SELECT last_value FROM "syncline_changes"), \
+            "time" = (SELECT last_value FROM "syncline_floor")
+            """,
+            #"DROP TABLE "syncline_ticks""#, #"DROP SEQUENCE "syncline_changes", "syncline_closed", "syncline_floor""#,
+            "DROP FUNCTION syncline_stamp, syncline_close, syncline_tick, syncline_no_line",
+        ] + create
+    }
+
+    private static let clock = "trunc(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+    /// The transaction's id comes before its time, and both before its numbers: ticks rely on this order. A clock that is
+    /// not the database's raises the floor, so that no two times are the same.
+    private static let stampFunction = """
+        CREATE OR REPLACE FUNCTION syncline_stamp("count" bigint, "clock" bigint, OUT "changes" bigint[], \
+        OUT "time" bigint) LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_current_xact_id();
+            SELECT greatest(coalesce("clock", \(clock)), f.last_value + 1) INTO "time" FROM "syncline_floor" f;
+            IF "clock" IS NOT NULL THEN
+                PERFORM setval('syncline_floor', "time");
+            END IF;
+            SELECT array_agg(nextval('syncline_changes')) INTO "changes" FROM generate_series(1, "count");
+        END $$
+        """
+
+    /// For triggers, by which other programs take a number and a time, and tell the sweep that a table was changed.
+    private static let take = """
+        CREATE OR REPLACE FUNCTION syncline_take(source text, OUT "change" bigint, OUT "time" bigint) \
+        LANGUAGE plpgsql AS $$
+        BEGIN
+            SELECT s."changes"[1], s."time" INTO "change", "time" FROM syncline_stamp(1, NULL) s;
+            -- A row of its own, so that it waits for no other transaction.
+            INSERT INTO "syncline_digests" SELECT source, -pg_current_xact_id()::text::bigint, 0, 0, 0
+                FROM "syncline_digests" WHERE "table" = source AND "slot" = 0 ON CONFLICT DO NOTHING;
+        END $$
+        """
+
+    private static let takeFromLine = """
+        CREATE OR REPLACE FUNCTION syncline_take(source text, OUT "change" bigint, OUT "time" bigint) \
+        LANGUAGE plpgsql AS $$
+        #variable_conflict use_column
+        BEGIN
+            UPDATE "syncline_state" SET "change" = "change" + 1, "time" = greatest("time" + 1, \(clock))
+                RETURNING "change", "time" INTO "change", "time";
+            UPDATE "syncline_digests" SET "isKnown" = 0 WHERE "table" = source;
+        END $$
+        """
+
+    /// Reads the latest number, then closes the present instant: changes up to the number have times up to the floor, and
+    /// later times are greater. It is a transaction of its own, because a tick must read both before it gets its id.
+    /// Only one process at a time closes or ticks.
+    private static let close = """
+        CREATE OR REPLACE FUNCTION syncline_close("clock" bigint) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            latest bigint;
+            present bigint;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(\(lock));
+            SELECT last_value INTO latest FROM "syncline_changes";
+            present := coalesce("clock", \(clock));
+            -- While an old transaction holds all ticks back, one a second is enough.
+            IF latest > coalesce((SELECT max("change") FROM "syncline_ticks"), 0) AND NOT (
+                EXISTS (SELECT 1 FROM "syncline_ticks" WHERE "time" < present - 1000
+                    AND "fence" > pg_snapshot_xmin(pg_current_snapshot()))
+                AND (SELECT max("time") FROM "syncline_ticks") > present - 1000)
+            THEN
+                PERFORM setval('syncline_floor', CASE WHEN "clock" IS NULL THEN greatest(present, last_value + 1)
+                    ELSE last_value END) FROM "syncline_floor";
+                PERFORM setval('syncline_closed', latest);
+            END IF;
+        END $$
+        """
+
+    /// Records the number and the instant that were closed, and then takes its id as the fence. It is durable before a reader sees
+    /// it, so what a reader has seen is durable, too. Ticks before the latest complete one are kept for a minute, for
+    /// standbys.
+    private static let tick = """
+        CREATE OR REPLACE FUNCTION syncline_tick() RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            latest bigint;
+            closed bigint;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(\(lock));
+            SELECT c.last_value, f.last_value INTO latest, closed FROM "syncline_closed" c, "syncline_floor" f;
+            IF EXISTS (SELECT 1 FROM "syncline_ticks" WHERE "change" >= latest) THEN
+                RETURN;
+            END IF;
+            IF current_setting('synchronous_commit') = 'off' THEN
+                PERFORM set_config('synchronous_commit', 'on', true);
+            END IF;
+            INSERT INTO "syncline_ticks" VALUES (latest, closed, pg_current_xact_id());
+            DELETE FROM "syncline_ticks" WHERE "time" < closed - 60000 AND "change" < (
+                SELECT max("change") FROM "syncline_ticks" WHERE "fence" <= pg_snapshot_xmin(pg_current_snapshot()));
+        END $$
+        """
+
+    private static let lock = "1937337966"
+
+    /// A program that still takes numbers from the row would give them a second time.
+    private static let guardLine = [
+        """
+        CREATE OR REPLACE FUNCTION syncline_no_line() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            RAISE EXCEPTION 'take numbers from syncline_take()';
+        END $$
+        """,
+        """
+        CREATE TRIGGER syncline_no_line BEFORE UPDATE ON "syncline_state" FOR EACH ROW \
+        WHEN (NEW."change" <> OLD."change" OR NEW."time" <> OLD."time") EXECUTE FUNCTION syncline_no_line()
+        """,
+    ]
+}
