@@ -10,6 +10,7 @@ import time
 
 import adopted
 import attacks
+import numbering
 import rights
 import stall
 import starts
@@ -21,7 +22,7 @@ from wire import Lost
 #: Attacks that are judged by other measures, and the databases that they concern.
 EXTRAS = {
     "rights": (rights.run, [PostgreSQL, SQLite]), "adopted": (adopted.run, [PostgreSQL, SQLite]),
-    "starts": (starts.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]),
+    "starts": (starts.run, [PostgreSQL]), "numbers": (numbering.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]),
     "wakeups": (wakeups.run, [SQLite, PostgreSQL])}
 
 
@@ -34,7 +35,7 @@ class Options:
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
                             + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted or "
-                            "wakeups, or starts or stall (the last two only on PostgreSQL)")
+                            "wakeups, or starts, stall or numbers (the last three only on PostgreSQL)")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")

@@ -111,13 +111,16 @@ class SQLite:
 
 
 class PostgreSQL:
-    """A cluster in a folder of its own, reached by a socket in it."""
+    """A cluster in a folder of its own, reached by a socket in it. SYNCLINE_POSTGRES: the folder of another version."""
 
     name = "postgresql"
+    settings = ""
 
     @staticmethod
     def programs():
         """The folder with `initdb`; nothing if it is not installed."""
+        if "SYNCLINE_POSTGRES" in os.environ:
+            return os.environ["SYNCLINE_POSTGRES"]
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: int(path.split("/")[4]))
         return os.path.dirname(found[-1]) if found else None
 
@@ -132,10 +135,17 @@ class PostgreSQL:
         if self.user:
             subprocess.run(["chown", "postgres", self.folder], check=True)
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--no-sync")
-        self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"), "-o",
-                 f"-k {self.folder} -h '' -c fsync=off -c max_connections=200", "start")
+        self.start()
         self.run("createdb", "-h", self.folder, "-U", "tester", "-T", "template0", "-l", "C", "attack")
         self.store = f"postgresql:///attack?host={self.folder.replace('/', '%2F')}&user=tester"
+
+    def start(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"), "-o",
+                 f"-k {self.folder} -h '' -c fsync=off -c max_connections=200 {self.settings}", "start")
+
+    def shell(self):
+        """The words that start an interactive session."""
+        return [*self.user, os.path.join(self.programs, "psql"), "-qAt", "-h", self.folder, "-U", "tester", "-d", "attack"]
 
     def run(self, program, *words):
         done = subprocess.run([*self.user, os.path.join(self.programs, program), *words], cwd="/",

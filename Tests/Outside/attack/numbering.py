@@ -1,0 +1,336 @@
+"""Writers of several processes and programs that write with SQL, killed at random, while readers follow the changes: at the
+end of each round, each reader has every row, and got no change twice. SYNCLINE_MISTAKE=1 shows that a mistake is found:
+readers then stop before no running transaction."""
+
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.parse
+
+from servers import PostgreSQL, Server
+from wire import Lost, Wire
+
+PROCESSES = 3
+TABLES = ["t:columns=text/string", "h:softDelete=false,columns=text/string"]
+
+
+class Cluster(PostgreSQL):
+    """One that can be killed, and that has prepared transactions."""
+
+    settings = "-c max_prepared_transactions=20 "
+
+    def crash(self):
+        for process in self.processes()[:1]:
+            os.kill(process, signal.SIGKILL)
+        time.sleep(0.2)
+        while True:
+            try:
+                self.start()
+                return
+            except SystemExit:
+                time.sleep(0.3)
+
+
+class Foreign:
+    """A program that writes with SQL, in transactions of any shape."""
+
+    def __init__(self, cluster, chance, number, over):
+        self.cluster, self.chance, self.number, self.over = cluster, chance, number, over
+        self.count = 0
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+
+    def statement(self):
+        chance = self.chance
+        table = chance.choice("th")
+        name = f"f{self.number}-{chance.randrange(60)}"
+        if chance.random() < 0.5:
+            name = f"f{self.number}-{time.monotonic_ns()}"
+        take = f"FROM syncline_take('{table}')"
+        time_of = 'to_timestamp("time" / 1000.0)'
+        kind = chance.random()
+        self.count += 1
+        if kind < 0.8:
+            return (f'INSERT INTO {table} ("id", "text", "version", "createdAt", "updatedAt", "deleted") SELECT \'{name}\', '
+                    f'\'x\', "change", {time_of}, {time_of}, false {take} ON CONFLICT ("id") DO NOTHING;')
+        # The row is locked before its number is taken.
+        return (f'DO $$ BEGIN PERFORM 1 FROM {table} WHERE "id" = \'{name}\' FOR UPDATE; IF FOUND THEN UPDATE {table} SET '
+                f'("version", "updatedAt") = (SELECT "change", {time_of} {take}) WHERE "id" = \'{name}\'; END IF; END $$;')
+
+    def transaction(self):
+        chance = self.chance
+        level = chance.choice(["READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"])
+        words = [f"BEGIN ISOLATION LEVEL {level};"]
+        if chance.random() < 0.3:
+            words.append("SET LOCAL synchronous_commit = off;")
+        for _ in range(chance.randrange(1, 5)):
+            words.append(self.statement())
+            if chance.random() < 0.3:
+                words += ["SAVEPOINT s;", self.statement()]
+                words.append(chance.choice(["ROLLBACK TO SAVEPOINT s;", "RELEASE SAVEPOINT s;"]))
+            if chance.random() < 0.3:
+                words.append(f"SELECT pg_sleep({chance.uniform(0, 0.15):.3f});")
+        end = chance.random()
+        if end < 0.1:
+            name = f"p{self.number}-{time.monotonic_ns()}"
+            words += [f"PREPARE TRANSACTION '{name}';", f"SELECT pg_sleep({chance.uniform(0, 0.2):.3f});"]
+            words.append(chance.choice([f"COMMIT PREPARED '{name}';", f"ROLLBACK PREPARED '{name}';", ""]))
+        else:
+            words.append("ROLLBACK;" if end < 0.25 else "COMMIT;")
+        return "\n".join(words) + "\n"
+
+    def work(self):
+        while not self.over.is_set():
+            program = subprocess.Popen(self.cluster.shell(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, text=True, cwd="/")
+            try:
+                for _ in range(self.chance.randrange(5, 40)):
+                    if self.over.is_set():
+                        break
+                    program.stdin.write(self.transaction())
+                    program.stdin.flush()
+                    time.sleep(self.chance.uniform(0, 0.05))
+                # An open transaction ends with its program.
+                if self.chance.random() < 0.3:
+                    program.kill()
+                program.stdin.close()
+            except (BrokenPipeError, OSError):
+                time.sleep(0.1)
+            program.wait()
+
+
+class Servers:
+    """The processes, one of which may be killed and started again at any time."""
+
+    def __init__(self, options, store, folder):
+        self.options, self.store, self.folder = options, store, folder
+        self.all = [self.new() for _ in range(PROCESSES)]
+
+    def new(self):
+        while True:
+            try:
+                return Server(self.options.tool, self.store, TABLES, self.folder, ["sweepHours=0", "pageSize=1000"])
+            except Exception as error:  # PostgreSQL may be down just now.
+                if "can't be reached" not in str(error) and "starting up" not in str(error):
+                    print(f"a server did not start: {error}", flush=True)
+                time.sleep(0.3)
+
+    def kill(self, place):
+        self.all[place].kill()
+        self.all[place] = self.new()
+
+    def ask(self, place, *words):
+        wire = Wire(self.all[place].port, timeout=60)
+        try:
+            return wire.ask(*words)
+        finally:
+            wire.close()
+
+
+class Client(threading.Thread):
+    """Writes over HTTP: rows of its own and rows that all change, alone and in batches."""
+
+    def __init__(self, servers, chance, number, over):
+        super().__init__()
+        self.servers, self.chance, self.number, self.over, self.count = servers, chance, number, over, 0
+        self.start()
+
+    def operation(self):
+        chance = self.chance
+        name = f"c{chance.randrange(40)}" if chance.random() < 0.4 else f"c{self.number}-{time.monotonic_ns()}"
+        kind = chance.choice(["insert", "insert", "update", "delete"])
+        item = {"id": name, "text": str(chance.random())}
+        return {"operation": kind, "table": chance.choice("th"), "id": name, "item": item}
+
+    def run(self):
+        while not self.over.is_set():
+            place = self.chance.randrange(PROCESSES)
+            operations = [self.operation() for _ in range(self.chance.choice([1, 1, 3, 20]))]
+            try:
+                self.servers.ask(place, "POST", "/tables/$batch", {"operations": operations})
+                self.count += len(operations)
+            except (Lost, ConnectionError):
+                time.sleep(0.05)
+
+
+class Reader(threading.Thread):
+    """Follows the changes of a table to their end, again and again, on any process."""
+
+    def __init__(self, servers, chance, table, over):
+        super().__init__()
+        self.servers, self.chance, self.table, self.over = servers, chance, table, over
+        self.cursor, self.rows, self.faults, self.count, self.resets = "", {}, [], 0, 0
+        self.seen = set()
+        self.start()
+
+    def run(self):
+        while not self.over.is_set():
+            self.page()
+        self.finish()
+
+    def finish(self):
+        while self.page() != "end":
+            pass
+
+    def page(self):
+        target = f"/tables/{self.table}/changes?since={urllib.parse.quote(self.cursor)}&$top={self.chance.choice([3, 50, 1000])}"
+        try:
+            answer = self.servers.ask(self.chance.randrange(PROCESSES), "GET", target, None, {"ZUMO-API-VERSION": "3.0.0"})
+        except (Lost, ConnectionError):
+            time.sleep(0.05)
+            return "lost"
+        if answer.status == 410:
+            self.cursor, self.rows, self.seen = "", {}, set()
+            self.resets += 1
+            return "reset"
+        if answer.status != 200:
+            time.sleep(0.05)
+            return "refused"
+        page = answer.json
+        for row in page["items"]:
+            key = (row["id"], row["version"])
+            if key in self.seen:
+                self.faults.append(f"doubled {key}")
+            self.seen.add(key)
+            self.rows[row["id"]] = None if row.get("deleted") else row["version"]
+            self.count += 1
+        self.cursor = page["cursor"]
+        return "more" if page["hasMore"] else "end"
+
+
+class OldReader(threading.Thread):
+    """A client without cursors, which asks for times after the newest one."""
+
+    def __init__(self, servers, chance, over):
+        super().__init__()
+        self.servers, self.chance, self.over = servers, chance, over
+        self.newest, self.rows, self.count = "1970-01-01T00:00:00.000Z", {}, 0
+        self.start()
+
+    def run(self):
+        while not self.over.is_set():
+            self.page()
+        while self.page() != "end":
+            pass
+
+    def page(self):
+        text = urllib.parse.quote(f"updatedAt gt datetimeoffset'{self.newest}'")
+        # A page that ends within a millisecond is read on from its last row.
+        target = f"/tables/t?$filter={text}&$orderby=updatedAt,id&$top=1000&__includeDeleted=true"
+        try:
+            answer = self.servers.ask(self.chance.randrange(PROCESSES), "GET", target)
+        except (Lost, ConnectionError):
+            return "lost"
+        if answer.status != 200:
+            return "refused"
+        rows = answer.json
+        if len(rows) == 1000:
+            rows = [row for row in rows if row["updatedAt"] < rows[-1]["updatedAt"]]
+        for row in rows:
+            self.rows[row["id"]] = None if row["deleted"] else row["version"]
+            self.newest = row["updatedAt"]
+            self.count += 1
+        return "more" if rows else "end"
+
+
+def mistake(cluster):
+    """A sequence alone: every tick counts as complete at once."""
+    text = "\n".join(cluster.execute("SELECT pg_get_functiondef('syncline_tick'::regproc)"))
+    cluster.execute(text.replace("closed, pg_current_xact_id()", "closed, '3'::xid8"))
+
+
+def end_prepared(cluster, chance):
+    """What an operator does about prepared transactions that their programs have left."""
+    try:
+        for name in cluster.execute("SELECT gid FROM pg_prepared_xacts WHERE prepared < now() - interval '1 s'"):
+            if name:
+                cluster.execute(f"{chance.choice(['COMMIT', 'ROLLBACK'])} PREPARED '{name}'")
+    except SystemExit:
+        pass
+
+
+def play(options, cluster, servers, chance, result):
+    over, ends = threading.Event(), threading.Event()
+    readers = [Reader(servers, random.Random(chance.random()), table, ends) for table in "tht"]
+    old = OldReader(servers, random.Random(chance.random()), ends)
+    writers = [Foreign(cluster, random.Random(chance.random()), number, over) for number in range(4)]
+    clients = [Client(servers, random.Random(chance.random()), number, over) for number in range(4)]
+    until = time.monotonic() + options.seconds
+    while time.monotonic() < until:
+        time.sleep(chance.uniform(0.2, 1.5))
+        kind = chance.random()
+        if kind < 0.35:
+            servers.kill(chance.randrange(PROCESSES))
+            result["kills"] += 1
+        elif kind < 0.45:
+            cluster.crash()
+            result["crashes"] += 1
+        elif kind < 0.6:
+            try:
+                cluster.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                                "AND backend_type = 'client backend' ORDER BY random() LIMIT 1")
+            except SystemExit:
+                pass
+        end_prepared(cluster, chance)
+    over.set()
+    for thread in [writer.thread for writer in writers] + clients:
+        while thread.is_alive():
+            end_prepared(cluster, chance)
+            thread.join(0.3)
+    while cluster.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid'")[0] != "0":
+        end_prepared(cluster, chance)
+        time.sleep(0.05)
+    ends.set()
+    for reader in [*readers, old]:
+        reader.join()
+    for reader in [*readers, old]:
+        table = getattr(reader, "table", "t")
+        there = dict(line.split("|") for line in cluster.execute(f'SELECT "id", "version" FROM {table} WHERE NOT "deleted"') if line)
+        known = {name: version for name, version in reader.rows.items() if version is not None}
+        decoded = {name: str(number(version)) for name, version in known.items()}
+        missed = [name for name, version in there.items() if decoded.get(name) != version]
+        ghosts = [name for name in decoded if name not in there]
+        kind = "reader of times" if reader is old else f"reader of {table}"
+        result["rows"] += reader.count
+        result["missed"] += len(missed)
+        result["ghosts"] += len(ghosts)
+        result["doubled"] += len(getattr(reader, "faults", []))
+        result["resets"] += getattr(reader, "resets", 0)
+        if missed or ghosts or getattr(reader, "faults", []):
+            result["told"].append(f"{kind}: missed {missed[:3]}, ghosts {ghosts[:3]}, {getattr(reader, 'faults', [])[:3]}")
+    result["writes"] += sum(writer.count for writer in writers) + sum(client.count for client in clients)
+
+
+def number(version):
+    """The change number of a version, which is its bytes in base64."""
+    import base64
+    try:
+        return int.from_bytes(base64.b64decode(version), "big")
+    except ValueError:
+        return version
+
+
+def run(options, backend, folder):
+    cluster = Cluster(folder)
+    seed = int(os.environ.get("SYNCLINE_SEED", "1"))
+    rounds = int(os.environ.get("SYNCLINE_ROUNDS", "3"))
+    result = {key: 0 for key in ["rows", "missed", "ghosts", "doubled", "kills", "crashes", "writes", "resets"]}
+    result["told"] = []
+    try:
+        servers = Servers(options, cluster.store, folder)
+        if os.environ.get("SYNCLINE_MISTAKE"):
+            mistake(cluster)
+        for place in range(rounds):
+            play(options, cluster, servers, random.Random(seed + place), result)
+        for server in servers.all:
+            server.kill()
+    finally:
+        cluster.close()
+    told = (f"{rounds} rounds, {result['writes']} writes, {result['rows']} rows read, {result['kills']} processes and "
+            f"{result['crashes']} clusters killed, {result['resets']} new epochs seen")
+    missed = [f"{result[key]} {key}" for key in ["missed", "ghosts", "doubled"] if result[key]] + result["told"][:4]
+    return {"attack": "numbers", "database": backend.name, "told": told, "missed": missed}
