@@ -43,6 +43,7 @@ final class Server: Sendable {
         let service = TableAnswers(configuration, store, environment, gate) { [store] in store.measures }
         let http = try HTTPServer(configuration, service, tls: tls, environment)
         self.http = http
+        store.listen { [events = http.events] in events.wake() }
         gate.tell { [log = http.log] text in log.note(text) }
         watching = try configuration.metricsListen.map { address throws(StartFailure) in
             do throws(StartFailure) {

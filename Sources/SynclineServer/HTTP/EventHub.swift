@@ -1,5 +1,5 @@
-// Notifies listeners of commits in any process: it asks the store for the current change mark several times a second
-// while there are listeners, and passes on changes. Listeners wait suspended and occupy no thread.
+// Notifies listeners of commits in any process: it passes on the store's change mark as soon as it hears of a commit, and
+// several times a second while there are listeners. Listeners wait suspended and occupy no thread.
 
 import Dispatch
 import SynclineGround
@@ -96,6 +96,9 @@ final class EventHub: Sendable {
         var mark: String?
         /// Whether more listeners will receive it in a moment.
         var isSpreading = false
+        /// Whether the store will be asked soon, and when it was asked.
+        var isWoken = false
+        var asked: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
@@ -104,6 +107,8 @@ final class EventHub: Sendable {
     /// The current change mark; nil if it is not available now.
     private let mark: @Sendable () -> String?
     private static let interval = DispatchTimeInterval.milliseconds(200)
+    /// The least time between two marks because of commits. Each makes all listeners ask for changes.
+    private static let rest = Duration.milliseconds(200)
     /// The number of rounds after which a keep-alive message is sent, which reveals a listener that is gone.
     private static let quietLimit = 75
     /// How many listeners receive a mark at a time, and the pause between them. All of them ask for the changes as soon
@@ -125,6 +130,20 @@ final class EventHub: Sendable {
         }
         if isEnded { return stream.end() }
         queue.async { [weak self] in isFirst ? self?.go() : self?.tell(isRound: false) }
+    }
+
+    /// Tells listeners of a commit: at once, or if they were told a moment ago, a moment later.
+    func wake() {
+        let delay = state.withLock { state -> Duration? in
+            if state.isWoken || state.isEnded || state.listeners.isEmpty { return nil }
+            state.isWoken = true
+            return state.asked.map { max(.zero, EventHub.rest - $0.duration(to: .present)) } ?? .zero
+        }
+        guard let delay else { return }
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1)))) { [weak self] in
+            self?.state.withLock { state in (state.isWoken, state.asked) = (false, .present) }
+            self?.tell(isRound: false)
+        }
     }
 
     var count: Int { state.withLock { $0.listeners.count } }

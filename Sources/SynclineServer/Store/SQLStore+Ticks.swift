@@ -50,6 +50,8 @@ final class TickQueue: Sendable {
         /// The time until the horizon is looked at again, while a transaction holds it.
         var pause = TickQueue.least
         var hold: HorizonHold?
+        /// The number of the latest horizon.
+        var horizon: Int64 = 0
     }
 
     /// The least time between two ticks after commits.
@@ -114,6 +116,14 @@ final class TickQueue: Sendable {
         }
     }
 
+    /// Whether the horizon has moved.
+    fileprivate func isNew(_ state: DatabaseState) -> Bool {
+        plan.withLock { plan in
+            defer { plan.horizon = state.change }
+            return plan.horizon != state.change
+        }
+    }
+
     func end() { plan.withLock { $0.isOver = true } }
 
     /// Learns where the horizon is. Returns the hold if it has lasted for a second.
@@ -160,7 +170,7 @@ extension SQLStore {
 
     /// Lets a tick follow a commit soon.
     func tickSoon() {
-        if numbers == .ticks { ticks.follow { [weak self] in self?.tickAgain() } }
+        ticks.follow { [weak self] in self?.tickAgain() }
     }
 
     private func tickAgain() { ticks.carryOut(tick) }
@@ -173,6 +183,7 @@ extension SQLStore {
                 let state = try connection.state(numbers, dialect)
                 if let hold = ticks.note(state) { try look(at: hold, connection) }
                 if state.change < state.ticked { ticks.watch { [weak self] in self?.tickAgain() } }
+                if ticks.isNew(state) { listener.withLock { $0 }?() }
             }
         } catch {
             counts.noteMissedTick()

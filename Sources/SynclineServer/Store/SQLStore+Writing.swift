@@ -1,7 +1,8 @@
 // Writes: one transaction for all requests that arrive together, in which each write is looked up, decided and carried
-// out in turn. Nothing of it is visible, and no number is used up, before all of it is durable.
+// out in turn. Nothing of it is visible before all of it is durable.
 
 import SynclineCore
+import SynclineGround
 import SynclineTables
 import SynclineWire
 
@@ -122,7 +123,7 @@ extension SQLStore {
                 isKept = hasEffect
                 if let after, hasEffect {
                     noteCommitted(after)
-                    tickSoon()
+                    if numbers == .ticks { tickSoon() } else { listener.withLock { $0 }?() }
                 }
                 if let grown { publish(grown) }
                 return results

@@ -14,6 +14,8 @@ final class SQLStore: TableStore {
     let queue = WriteQueue()
     let counts = StoreMeasures()
     let ticks = TickQueue()
+    /// Called when readers may see more changes.
+    let listener = Mutex<(@Sendable () -> Void)?>(nil)
     /// Where the database's numbers come from.
     let numbers: NumberSource
     /// The part of the history known to be committed.
@@ -78,7 +80,14 @@ final class SQLStore: TableStore {
     /// Interrupts waits for the database.
     func interrupt() { database.interrupt() }
 
+    /// Calls the body as soon as readers may see more changes, of any process if its numbers come from ticks.
+    func listen(_ body: @escaping @Sendable () -> Void) {
+        listener.withLock { $0 = body }
+        if numbers == .ticks { database.listen(to: NumberSource.channel, body) }
+    }
+
     func close() {
+        listener.withLock { $0 = nil }
         ticks.end()
         database.close()
     }

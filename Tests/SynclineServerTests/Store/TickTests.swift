@@ -112,6 +112,20 @@ import Testing
         withExtendedLifetime(cluster) {}
     }
 
+    @Test func `a commit of one process wakes the listeners of another`() throws {
+        guard let (cluster, url) = try Self.newDatabase() else { return }
+        let (store, other) = (try Self.open(url).0, try Self.open(url).0)
+        let woken = DispatchSemaphore(value: 0)
+        store.listen { woken.signal() }
+        // It is called once when it begins to listen.
+        #expect(woken.wait(timeout: .now() + .seconds(60)) == .success)
+        _ = try Self.write(other, .insert(Self.text("1")), "a")
+        #expect(woken.wait(timeout: .now() + .seconds(60)) == .success)
+        #expect(try store.mark().change == other.mark().change)
+        store.close()
+        withExtendedLifetime(cluster) {}
+    }
+
     @Test func `the source of numbers changes only with a new epoch`() throws {
         guard let (cluster, url) = try Self.newDatabase() else { return }
         var (store, service) = try Self.open(url, .line)

@@ -102,6 +102,19 @@ final class PostgresConnection: SQLConnection {
             .map { "SET \(isLocal ? "LOCAL " : "")\($0) = \(limit)" }.joined(separator: "; ")
     }
 
+    /// Waits for a notification. Returns whether there was one in time.
+    func isNotified(within milliseconds: Int32) throws(StoreFailure) -> Bool {
+        var question = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        if poll(&question, 1, milliseconds) == 0 { return false }
+        guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw failure(nil) }
+        var isNotified = false
+        while let notification = PQnotifies(handle) {
+            PQfreemem(notification)
+            isNotified = true
+        }
+        return isNotified
+    }
+
     // MARK: Statements
 
     func begin(_ text: String) throws(StoreFailure) {

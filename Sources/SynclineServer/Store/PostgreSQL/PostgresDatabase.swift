@@ -12,13 +12,15 @@ final class PostgresDatabase: SQLDatabase {
     private let readers: ConnectionPool<PostgresConnection>
     private let watch: PostgresWatch
     private let interruption = Interruption()
+    private let listening = PostgresListening()
+    private let url: String
 
     init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
         let watch = PostgresWatch(url, interruption)
         let waits = PostgresWaitLimits(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
         // Checks at once that the database can be reached.
         _ = try PostgresConnection(url: url, waits: waits)
-        self.watch = watch
+        (self.watch, self.url) = (watch, url)
         func pool(_ limit: Int) -> ConnectionPool<PostgresConnection> {
             ConnectionPool(limit: max(1, limit), timeout: limits.turn) { () throws(StoreFailure) in
                 try PostgresConnection(url: url, waits: waits)
@@ -66,7 +68,12 @@ final class PostgresDatabase: SQLDatabase {
 
     func interrupt() { interruption.cut() }
 
+    func listen(to channel: String, _ body: @escaping @Sendable () -> Void) {
+        listening.begin(url, channel, interruption, body)
+    }
+
     func close() {
+        listening.end()
         writers.drain()
         readers.drain()
         watch.drain()

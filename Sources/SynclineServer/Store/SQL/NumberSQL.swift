@@ -50,6 +50,9 @@ extension NumberSource {
             """
     }
 
+    /// Where other processes hear of a tick.
+    static let channel = "syncline_ticks"
+
     /// Selects the oldest transaction that has an id, as a process or a prepared transaction, and how long changes wait.
     static let holder = SQLStatement(
         .postgres,
@@ -216,6 +219,7 @@ extension NumberSource {
                 PERFORM set_config('synchronous_commit', 'on', true);
             END IF;
             INSERT INTO "syncline_ticks" VALUES (latest, closed, pg_current_xact_id());
+            PERFORM pg_notify('\(channel)', latest::text);
             DELETE FROM "syncline_ticks" WHERE "time" < closed - 60000 AND "change" < (
                 SELECT max("change") FROM "syncline_ticks" WHERE "fence" <= pg_snapshot_xmin(pg_current_snapshot()));
         END $$

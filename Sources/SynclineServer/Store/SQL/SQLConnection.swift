@@ -43,11 +43,17 @@ protocol SQLDatabase: Sendable {
     func check() throws(StoreFailure)
     /// Throws the reason why nothing can be written. It waits for no writer.
     func checkWrites() throws(StoreFailure)
+    /// Calls the body when another session notifies a channel, until the database is closed, if the database can do that.
+    func listen(to channel: String, _ body: @escaping @Sendable () -> Void)
     /// Interrupts all current and later waits for the database.
     func interrupt()
     func close()
     /// The use of its connections.
     var pools: [PoolUse] { get }
+}
+
+extension SQLDatabase {
+    func listen(to channel: String, _ body: @escaping @Sendable () -> Void) {}
 }
 
 extension SQLConnection {

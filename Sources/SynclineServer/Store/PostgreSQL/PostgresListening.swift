@@ -1,0 +1,35 @@
+// Hears of commits in other processes by a notification of PostgreSQL, on a connection and a thread of its own. Without
+// it, for example through a pooler that lends sessions, they are noticed a moment later.
+
+import Dispatch
+import SynclineGround
+import SynclineTables
+
+final class PostgresListening: Sendable {
+    private let isOver = Atomic(false)
+    private static let pause = DispatchTimeInterval.seconds(1)
+
+    /// Listens until the end. After a failure it connects again.
+    func begin(
+        _ url: String, _ channel: String, _ interruption: Interruption, _ body: @escaping @Sendable () -> Void
+    ) {
+        let waits = PostgresWaitLimits(interruption: interruption, isForRequests: false)
+        DispatchQueue(label: "syncline.listening").async { [self] in
+            while !isOver.load(ordering: .acquiring) {
+                do throws(StoreFailure) {
+                    let connection = try PostgresConnection(url: url, waits: waits)
+                    if connection.isLent { return }
+                    try connection.execute("LISTEN \(channel)")
+                    body()
+                    while !isOver.load(ordering: .acquiring) {
+                        if try connection.isNotified(within: 200) { body() }
+                    }
+                } catch {
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + PostgresListening.pause)
+                }
+            }
+        }
+    }
+
+    func end() { isOver.store(true, ordering: .releasing) }
+}
