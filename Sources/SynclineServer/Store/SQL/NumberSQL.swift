@@ -136,20 +136,30 @@ extension NumberSource {
         ] + create
     }
 
-    private static let clock = "trunc(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    private static let clock = "floor(date_part('epoch', clock_timestamp()) * 1000)::bigint"
 
     /// The transaction's id comes before its time, and both before its numbers: ticks rely on this order. A clock that is
-    /// not the database's raises the floor, so that no two times are the same.
+    /// not the database's raises the floor, so that no two times are the same. Expressions are faster here than queries.
     private static let stampFunction = """
         CREATE OR REPLACE FUNCTION syncline_stamp("count" bigint, "clock" bigint, OUT "changes" bigint[], \
         OUT "time" bigint) LANGUAGE plpgsql AS $$
+        DECLARE
+            lowest bigint;
         BEGIN
             PERFORM pg_current_xact_id();
-            SELECT greatest(coalesce("clock", \(clock)), f.last_value + 1) INTO "time" FROM "syncline_floor" f;
+            lowest := pg_sequence_last_value('syncline_floor') + 1;
+            IF lowest IS NULL THEN
+                RAISE insufficient_privilege USING MESSAGE = 'permission denied for sequence syncline_floor';
+            END IF;
+            "time" := greatest(coalesce("clock", \(clock)), lowest);
             IF "clock" IS NOT NULL THEN
                 PERFORM setval('syncline_floor', "time");
             END IF;
-            SELECT array_agg(nextval('syncline_changes')) INTO "changes" FROM generate_series(1, "count");
+            IF "count" = 1 THEN
+                "changes" := ARRAY[nextval('syncline_changes')];
+            ELSE
+                SELECT array_agg(nextval('syncline_changes')) INTO "changes" FROM generate_series(1, "count");
+            END IF;
         END $$
         """
 
