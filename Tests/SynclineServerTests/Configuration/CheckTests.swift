@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `a read-only database, a missing right and a missing server are found`() throws {
-        guard TestBackend.available.contains(.postgres) else { return }
+        guard TestBackend.available.contains(.postgres), TestBackend.numbers == nil else { return }
         let role = "clerk9"
         let errors = texts(
             try findings(

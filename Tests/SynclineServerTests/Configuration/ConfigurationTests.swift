@@ -192,7 +192,7 @@ import Testing
 
     @Test(arguments: TestBackend.available)
     func `a store that is opened again has its rows, and also new columns`(_ backend: TestBackend) throws {
-        let (store, keeper) = try backend.store()
+        let (store, keeper) = try backend.store(as: StillEnvironment())
         func open(_ tables: String) throws -> (TableAnswers, SQLStore) {
             let settings = try configuration(#"{"tables":\#(tables)}"#)
             let environment = StillEnvironment()

@@ -147,7 +147,7 @@ import Testing
             try store.database.carryOut([#"UPDATE "syncline_state" SET "change" = "change" + 1"#])
         }
         #expect(throws: StoreFailure.self) {
-            try SQLStore(try SQLiteDatabase(path: ":memory:"), [], SystemServerEnvironment(), numbers: .ticks)
+            try SQLStore(try TestBackend.sqlite.database().0, [], SystemServerEnvironment(), numbers: .ticks)
         }
         withExtendedLifetime(cluster) {}
     }

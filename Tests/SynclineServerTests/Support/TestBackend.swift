@@ -1,6 +1,7 @@
 // The databases that the same tests run on, and a store without one.
 
 import Foundation
+import SynclineTables
 import Testing
 
 @testable import SynclineServer
@@ -16,7 +17,7 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
 
     /// An empty database, and what keeps it.
     func database() throws -> (any SQLDatabase, AnyObject) {
-        let (store, keeper) = try store()
+        let (store, keeper) = try store(as: StillEnvironment())
         switch try StoreAddress(store) {
         case .sqlite(let path): return (try SQLiteDatabase(path: path), keeper)
         case .postgres(let url): return (try PostgresDatabase(url: url, connections: 4), keeper)
@@ -24,20 +25,22 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// The address of an empty store, and what keeps it.
-    func store() throws -> (String, AnyObject) {
+    func store(as environment: any ServerEnvironment = PatientEnvironment()) throws -> (String, AnyObject) {
         switch self {
         case .sqlite:
             let folder = try TemporaryFolder()
             return ("sqlite:\(folder.path)/test.db", folder)
         case .postgres:
-            return try store(in: try #require(PrivatePostgres.shared))
+            return try store(in: try #require(PrivatePostgres.shared), environment)
         case .memory: preconditionFailure("tables in memory have no database")
         }
     }
 
-    private func store(in cluster: PrivatePostgres) throws -> (String, AnyObject) {
+    private func store(
+        in cluster: PrivatePostgres, _ environment: any ServerEnvironment = PatientEnvironment()
+    ) throws -> (String, AnyObject) {
         let url = cluster.url(try cluster.newDatabase())
-        if let numbers { try TestBackend.set(numbers, url) }
+        if let numbers = TestBackend.numbers { try TestBackend.set(numbers, url, environment) }
         return (url, cluster)
     }
 
@@ -47,14 +50,14 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// SYNCLINE_NUMBERS: where PostgreSQL's numbers come from in all tests, if not from the default.
-    private var numbers: NumberSource? {
+    static var numbers: NumberSource? {
         ProcessInfo.processInfo.environment["SYNCLINE_NUMBERS"].flatMap(NumberSource.init)
     }
 
-    private static func set(_ numbers: NumberSource, _ url: String) throws {
+    private static func set(_ numbers: NumberSource, _ url: String, _ environment: any ServerEnvironment) throws {
         let database = try PostgresDatabase(url: url, connections: 2)
         defer { database.close() }
-        _ = try SQLStore(database, [], PatientEnvironment(), numbers: numbers)
+        _ = try SQLStore(database, [], environment, numbers: numbers)
     }
 
     /// For tests that ask a store only what a service asks it.
