@@ -55,7 +55,7 @@ import Testing
         for section in table.sections {
             let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
             #expect(overview.output.contains("\n\(section.title):\n"))
-            #expect(page.contains("\n### \(title)\n"))
+            #expect(page.contains("\n## \(title)\n"))
             #expect(manual.contains("\n.SH COMMANDS TO \(section.title.uppercased())\n"))
         }
     }

@@ -17,7 +17,8 @@ struct ReferencePage {
             "damaged store. Control characters in values are escaped.", "",
             "An error has a message, a place and a hint. With `--json` it is",
             "`{\"error\":{\"code\",\"message\",\"hint\",\"address\",\"file\",\"records\"}}` on standard output. An error that ends a list",
-            "after its first elements were printed is its last element, and the exit code is 4.", "",
+            "after its first elements were printed is its last element, and the exit code is 4. The last block of a command is its",
+            "output with `--json`.", "",
             "## Addresses", "",
             "* `@41`: event 41, record 41 of the log; `@41..57`: a range; `@-1`: the last event",
             "* `2026-05-19T21:30Z`: the last event up to that time",
@@ -33,17 +34,12 @@ struct ReferencePage {
         lines += ["Commands that have one of these list only its name.", ""] + shared
         lines += ["", "## Exit codes", ""] + CommandTable.exits.map { "* \($0.code.rawValue): \($0.meaning)" }
         lines += ["", "## Environment", ""] + Documents.environment.map { "* `\($0.0)`: \($0.1)" }
-        lines += ["", "## Commands", "", "`syncline help` prints this list with a line about each command."]
         for part in table.sections {
-            lines += ["", "### \(capitalized(part.title))", ""]
-            lines.append(part.commands.map { "[`\($0.name)`](#\(anchor($0)))" }.joined(separator: ", "))
+            lines += ["", "## \(capitalized(part.title))"]
+            for command in part.commands { lines += section(command, shared) }
         }
-        lines += ["", "## Each command"]
-        for command in table.commands { lines += section(command, shared) }
         return lines.map { $0 + "\n" }.joined()
     }
-
-    private func anchor(_ command: Command) -> String { command.path.joined(separator: "-") }
 
     /// The arguments and options that at least three commands explain in the same words.
     private var shared: [String] {
@@ -61,21 +57,30 @@ struct ReferencePage {
 
     private func section(_ command: Command, _ shared: [String]) -> [String] {
         var lines = ["", "### \(command.name)"]
-        if !command.operands.isEmpty { lines += ["", "    \(command.usage.replacing(" [OPTIONS]", with: ""))"] }
-        lines += ["", capitalized(command.summary) + "."]
-        for paragraph in command.details { lines += ["", paragraph] }
+        let usage = command.usage.replacing(" [OPTIONS]", with: "").replacing("syncline \(command.name) ", with: "")
+        lines += [
+            "", command.operands.isEmpty ? "\(capitalized(command.summary))." : "`\(usage)`: \(command.summary).",
+        ]
+        for paragraph in command.details {
+            // What an earlier command says is there only.
+            let first = table.sections.flatMap(\.commands).first { $0.details.contains(paragraph) } ?? command
+            let anchor = first.path.joined(separator: "-")
+            lines += ["", first.path == command.path ? paragraph : "See also [`\(first.name)`](#\(anchor))."]
+        }
         let explained = meanings(command)
         var list = explained.map(\.line).filter { !shared.contains($0) }
         let names = explained.filter { shared.contains($0.line) }.map { "`\($0.name)`" }
         if !names.isEmpty { list.append("* " + names.joined(separator: ", ")) }
-        list += command.exits.map { "* exit \($0.code.rawValue): \($0.meaning)" }
+        let exits = command.exits.map { "\($0.code.rawValue): \($0.meaning)" }
+        if !exits.isEmpty { list.append("* exit " + exits.joined(separator: "; ")) }
         if !list.isEmpty { lines += [""] + list }
         // A single example needs no words.
         let isSingle = command.examples.count == 1
         let examples = command.examples.flatMap { isSingle ? [$0.line] : ["# \($0.summary)", $0.line] }
         if !examples.isEmpty { lines += ["", "```sh"] + examples + ["```"] }
         if let result = command.result {
-            lines += ["", "`--json`:", ""] + folded(result, columns: 110).map { "    " + $0 }
+            lines +=
+                (examples.isEmpty ? ["", "`--json`:", ""] : [""]) + folded(result, columns: 110).map { "    " + $0 }
         }
         return lines
     }
