@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// The log, the core and SQL with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
+/// The log, the core, SQL and the server with their breakages, and the tests that must catch them. `tools/breakages` assembles it.
 let package = Package(
     name: "Breakages",
     platforms: [.macOS(.v13)],
@@ -45,6 +45,24 @@ let package = Package(
             name: "SynclineSQL",
             dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CMalloc"),
+        .target(
+            name: "SynclineTables", dependencies: ["SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings),
+        .target(
+            name: "SynclineServer",
+            dependencies: [
+                "SynclineCore", "SynclineGround", "SynclineTables", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite",
+                "CPostgres", "CCrypto", "CMalloc",
+            ],
+            swiftSettings: settings),
+        .target(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(
+            name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses", swiftSettings: settings),
         .testTarget(
             name: "BreakageTests", dependencies: ["LogTesting", "SegmentLog", "SynclineGround"],
             swiftSettings: settings),
@@ -57,6 +75,13 @@ let package = Package(
         .testTarget(
             name: "TypeBreakageTests",
             dependencies: ["SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RightsBreakageTests",
+            dependencies: [
+                "ChildProcesses", "SynclineServer", "SynclineCore", "SynclineGround", "SynclineTables",
+                "SynclineTesting", "SynclineWire",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SQLBreakageTests",

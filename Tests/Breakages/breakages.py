@@ -1,4 +1,4 @@
-"""Makes a copy of the log, the core, SQL and their tests, with every breakage of breakages.txt in it, each enabled by a switch.
+"""Makes a copy of the log, the core, SQL, the server and their tests, with every breakage of breakages.txt in it, each enabled by a switch.
 
     breakages.py COPY [NAME]  writes the package to the folder COPY; files that are as they should be keep their times.
                               Refuses a NAME that no breakage has
@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "Tests/Breakages"
 SOURCES = ROOT / "Sources"
-MODULES = ("SegmentLog", "SynclineCore", "SynclineSQL")
+MODULES = ("SegmentLog", "SynclineCore", "SynclineServer", "SynclineSQL", "SynclineTables")
 
 
 class Breakage:
@@ -91,14 +91,15 @@ def switches(names):
 
 
 def package():
-    """Every file of the copy: the log, the core, SQL and what is below them, what simulates disks, and the tests that are
-    to catch something."""
+    """Every file of the copy: the log, the core, SQL, the server and what is below them, what simulates disks, and the
+    tests that are to catch something."""
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
-        "CAtomics", "CChecksum", "CCurl", "CLZ4", "CSQLite", "LogTesting", "SegmentLog", "Syncline", "SynclineCore",
-        "SynclineGround", "SynclineSQL", "SynclineWire")
-    for folder in [f"Sources/{name}" for name in folders]:
+        "CAtomics", "CChecksum", "CCrypto", "CCurl", "CLZ4", "CMalloc", "CMicroHTTPD", "CPostgres", "CSQLite", "CZlib",
+        "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL", "SynclineServer",
+        "SynclineTables", "SynclineWire")
+    for folder in [*(f"Sources/{name}" for name in folders), "Tests/CSpawn", "Tests/ChildProcesses"]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():
                 files[str(path.relative_to(ROOT))] = path.read_text()
@@ -116,9 +117,16 @@ def package():
     for path in sorted((ROOT / "Tests/SynclineSQLTests").glob("*.swift")):
         if path.name not in ("KillTests.swift", "TypedHistoryTests.swift"):
             files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
+    for path in (
+            "Access/AccessTests", "Rights/RightsClients", "Rights/RightsModelTests", "Rights/RightsRequests",
+            "Rights/RightsWorld", "Support/PrivatePostgres", "Support/ServiceDesk", "Support/TestBackend"):
+        files[f"Tests/RightsBreakageTests/{path}.swift"] = (
+            ROOT / f"Tests/SynclineServerTests/{path}.swift").read_text()
     for path in ("TypedColumnTests", "Support/TestStore"):
         files[f"Tests/TypeBreakageTests/{path}.swift"] = (ROOT / f"Tests/SynclineTests/{path}.swift").read_text()
-    for name in ("BreakageTests", "ColumnBreakageTests", "LiveBreakageTests", "SQLBreakageTests", "TypeBreakageTests"):
+    for name in (
+            "BreakageTests", "ColumnBreakageTests", "LiveBreakageTests", "RightsBreakageTests", "SQLBreakageTests",
+            "TypeBreakageTests"):
         files[f"Tests/{name}/{name}.swift"] = (HERE / f"{name}.swift").read_text()
     for path in {breakage.path for breakage in breakages}:
         if not (SOURCES / path).is_file():

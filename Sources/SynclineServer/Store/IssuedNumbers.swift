@@ -38,6 +38,9 @@ struct IssuedNumbers {
         return Stamp(change: number, time: time)
     }
 
+    /// The number of the last of the next changes, if none of them takes a later one.
+    func last(of count: Int) -> Int64 { rest.prefix(count).last ?? after.change }
+
     /// A stamp that is taken now.
     mutating func fresh(_ connection: any SQLConnection) throws(StoreFailure) -> Stamp {
         var new = try IssuedNumbers(1, store, connection)

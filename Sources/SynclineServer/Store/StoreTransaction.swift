@@ -14,6 +14,8 @@ struct StoreTransaction {
     private(set) var hasEffect = false
     private var numbers: IssuedNumbers
     private var stamp: Stamp
+    /// The last number of the group that is being carried out: its writes give and take rights at once.
+    private var groupEnd: Int64
     /// The database's state once this is committed.
     var after: DatabaseState { numbers.after }
     private var allowance: WriteAllowance
@@ -38,6 +40,7 @@ struct StoreTransaction {
         if store.numbers == .ticks, count > 1 { try store.lock(jobs, connection) }
         numbers = try IssuedNumbers(count, store, connection)
         stamp = Stamp(change: 0, time: numbers.time)
+        groupEnd = 0
         let looks = if case .changed? = failure { true } else { false }
         if looks || numbers.schema > store.currentCatalogue.number { try store.refresh(connection) }
         catalogue = store.currentCatalogue
@@ -58,6 +61,7 @@ struct StoreTransaction {
 
     /// Carries out a group: completely, or not at all.
     private mutating func write(_ group: [PreparedWrite], _ job: WriteJob) throws(StoreFailure) -> [WriteOutcome] {
+        groupEnd = numbers.last(of: group.count)
         if group.count == 1, !isCareful { return [try write(group[0], job)] }
         let before = self
         try connection.execute("SAVEPOINT \"group\"")
@@ -144,7 +148,8 @@ struct StoreTransaction {
         if !schema.isOwn { outcome = try stored(outcome, existing, grown) }
         note(existing, outcome, grown.schema)
         if !isPlain, let row = outcome.row {
-            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, stamp)
+            let end = Stamp(change: groupEnd, time: stamp.time)
+            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, end, row: stamp)
         }
         try remember(outcome, of: write)
         return try told(outcome, judge, grown)

@@ -19,11 +19,14 @@ package struct RightsJudge<Source: RightsSource> {
     package var hidesRows: Bool { definition.rules.read != nil }
 
     /// The row as the caller sees it: changed not before the caller's right began. Nil if it is hidden. A deleted row is
-    /// seen by those who would see it if it were restored, and saw it before.
+    /// seen by those who would see it if it were restored, and saw it when it was deleted.
     package func sight(of row: TableRow) throws(StoreFailure) -> TableRow? {
         if !hidesRows { return row }
         var stays = try source.stays(definition.name, id: row.id)
-        if row.isDeleted { stays.reopen() }
+        if row.isDeleted {
+            guard case .lost(_, byDeletion: true) = try caller.right(to: stays, source).standing else { return nil }
+            stays.reopen()
+        }
         guard case .held(let since) = try caller.right(to: stays, source).standing else { return nil }
         return row.shown(since: since)
     }

@@ -26,6 +26,8 @@ package struct MemoryTables: SharedTables {
     let limits: RowLimits
     package var mark: ChangeMark
     private var time: Int64 = 0
+    /// The last number of the group that is being carried out: its writes give and take rights at once.
+    private var groupEnd: Int64 = 0
     /// Whether the writes that are being carried out changed a row.
     private var hasEffect = false
 
@@ -176,6 +178,7 @@ package struct MemoryTables: SharedTables {
     ) -> [WriteOutcome] {
         let before: (MemoryTables, WriteAllowance)? = group.count > 1 ? (self, allowance) : nil
         var outcomes: [WriteOutcome] = []
+        groupEnd = mark.change + Int64(group.count)
         for write in group {
             mark.change += 1
             let outcome = carryOut(write, &allowance, touch)
@@ -220,7 +223,8 @@ package struct MemoryTables: SharedTables {
         put(row, in: write.table)
         if effect == .deleted, !schema.definition.softDelete { remove(row.id, from: write.table) }
         let outcome = WriteOutcome.done(effect, row)
-        rights.note(RightsChange(plan[table: write.table], from: existing, to: row), row.id, write.table, stamp)
+        let end = Stamp(change: groupEnd, time: time)
+        rights.note(RightsChange(plan[table: write.table], from: existing, to: row), row.id, write.table, end)
         if let key = write.operation { operations[key] = (write.table, outcome) }
         return told(outcome, self.judge(write.table, write.subject), write.table)
     }

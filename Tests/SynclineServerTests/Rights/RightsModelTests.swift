@@ -11,11 +11,23 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct RightsModelTests {
-    private static let seeds: [UInt64] = {
+    static let seeds: [UInt64] = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
         return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 2))
     }()
+
+    @Test(arguments: [TestBackend.memory, .sqlite])
+    func `each client ends with the rows that its user may see`(_ backend: TestBackend) throws {
+        for seed in Self.seeds { try RightsHistory(seed).run(backend) }
+    }
+}
+
+/// A random history, and what must be right of it.
+struct RightsHistory {
+    private let seed: UInt64
+
+    init(_ seed: UInt64) { self.seed = seed }
 
     private static func clients() -> [RightsClient] {
         RightsClient.Kind.allCases.flatMap { kind in
@@ -32,21 +44,21 @@ import Testing
         Issue.record("a pull of \(client.kind) does not end")
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
-    func `each client ends with the rows that its user may see`(_ backend: TestBackend) throws {
-        for seed in Self.seeds {
-            var world = try RightsWorld(backend, seed: seed)
-            var clients = Self.clients()
-            for step in 1...160 {
-                try world.step()
-                for place in clients.indices where world.chance.once(in: 12) { _ = try clients[place].read(&world) }
-                guard step % 40 == 0 else { continue }
-                for place in clients.indices {
-                    try finish(&clients[place], &world)
-                    clients[place].compare(world, seed)
-                }
-                for user in RightsWorld.users { try compareReads(world, user) }
+    func run(_ backend: TestBackend) throws {
+        var world = try RightsWorld(backend, seed: seed)
+        var clients = Self.clients()
+        for step in 1...160 {
+            try world.step()
+            for place in clients.indices where world.chance.once(in: 12) { _ = try clients[place].read(&world) }
+            guard step % 40 == 0 else { continue }
+            for place in clients.indices {
+                try finish(&clients[place], &world)
+                clients[place].compare(world, seed)
             }
+            for user in RightsWorld.users { try compareReads(world, user) }
+            let user = world.chance.pick(RightsWorld.users)
+            try world.compareHidden(user, world.requests(user))
+            try world.compareReceipts(user)
         }
     }
 

@@ -33,7 +33,8 @@ struct RightsWorld {
         "member":{"columns":{"user":"string","household":"string","role":"string"},
           "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
         "account":{"columns":{"household":"string"},
-          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"}}
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
+        "other":{"columns":{"text":"string"}}}
         """#
 
     let desk: ServiceDesk
@@ -44,6 +45,15 @@ struct RightsWorld {
     private(set) var allowed: [String: Set<String>] = [:]
     private var made: UInt64 = 0
     private(set) var steps = 0
+    /// The writes that had an id of their own.
+    private(set) var receipts: [Receipt] = []
+
+    struct Receipt {
+        var user: String
+        var table: String
+        var id: String
+        var request: RightsRequest
+    }
 
     init(_ backend: TestBackend, seed: UInt64) throws {
         desk = try ServiceDesk(backend, tables: RightsWorld.tables, pageSize: 7)
@@ -86,7 +96,7 @@ struct RightsWorld {
 
     // MARK: Steps
 
-    private mutating func newID() -> String {
+    mutating func newID() -> String {
         made += 1
         let digits = Hexadecimal.text(made &* 0x9e37_79b9_7f4a_7c15, digits: 16)
         return "0000\(digits.prefix(4))-0000-7000-8000-\(digits.suffix(12))"
@@ -127,16 +137,19 @@ struct RightsWorld {
         return columns
     }
 
-    private func json(_ columns: [String: String], id: String? = nil, n: Int? = nil) -> String {
+    func json(_ columns: [String: String], id: String? = nil, n: Int? = nil) -> String {
         var members = columns.map { Value.Member($0.key, $0.value.isEmpty ? .null : .string($0.value)) }
         if let id { members.append(.init("id", .string(id))) }
         if let n { members.append(.init("n", .integer(Int64(n)))) }
         return Value.object(members).json
     }
 
-    /// Adds, changes or removes memberships or accounts, sometimes several in one transaction.
+    /// Adds, changes or removes memberships or accounts, sometimes several in one transaction. Between the operations of a
+    /// group the rights are those of no moment.
     private mutating func changeRight() throws {
         var operations: [String] = []
+        let isGroup = chance.once(in: 2)
+        let group = isGroup ? #","group":"g""# : ""
         for _ in 0..<(chance.once(in: 4) ? 1 + chance.below(3) : 1) {
             let table = chance.pick(["share", "share", "member", "member", "account"])
             let live = rows[table, default: [:]].filter { !$0.value.isDeleted }.keys.sorted()
@@ -144,19 +157,21 @@ struct RightsWorld {
             let isFew = live.count < (table == "account" ? 3 : 5)
             if isFew && chance.once(in: 2) || live.isEmpty {
                 let id = newID()
-                operations.append(#"{"operation":"insert","table":"\#(table)","item":\#(json(columns, id: id))}"#)
+                operations.append(
+                    #"{"operation":"insert","table":"\#(table)","item":\#(json(columns, id: id))\#(group)}"#)
                 rows[table, default: [:]][id] = Known(columns: columns)
             } else {
                 let id = chance.pick(live)
                 if chance.once(in: 2) {
                     operations.append(
-                        #"{"operation":"update","table":"\#(table)","id":"\#(id)","item":\#(json(columns))}"#)
+                        #"{"operation":"update","table":"\#(table)","id":"\#(id)","item":\#(json(columns))\#(group)}"#)
                     rows[table]?[id]?.columns = columns
                 } else {
-                    operations.append(#"{"operation":"delete","table":"\#(table)","id":"\#(id)"}"#)
+                    operations.append(#"{"operation":"delete","table":"\#(table)","id":"\#(id)"\#(group)}"#)
                     rows[table]?[id]?.isDeleted = true
                 }
             }
+            if !isGroup { noteAllowed() }
         }
         let body = #"{"operations":[\#(operations.joined(separator: ","))]}"#
         let answer = try desk.ask("POST", "/tables/$batch", body, headers(admin: true))
@@ -173,8 +188,9 @@ struct RightsWorld {
         columns["text"] = "SECRET \(id) \(steps)"
         let row = Known(columns: columns)
         let isDrop = table == "note" && columns["kind"] == "drop"
-        let answer = try desk.ask(
-            "POST", "/tables/\(table)", json(columns, id: id, n: steps % 10), headers(user), new: chance.once(in: 2))
+        let request = RightsRequest(
+            "POST", "/tables/\(table)", json(columns, id: id, n: steps % 10), isNew: chance.once(in: 2))
+        let answer = try ask(request, user, table, id)
         if answer.status == 201 { rows[table, default: [:]][id] = row }
         check(answer, user)
         let wanted = isTaken ? 409 : isDrop || permits(user, table, row, role: "w") ? 201 : 403
@@ -196,7 +212,7 @@ struct RightsWorld {
         let isVisible = permits(user, table, old)
         let before = isVisible && permits(user, table, old, role: "w")
         if chance.once(in: 6) {
-            let answer = try desk.ask("DELETE", "/tables/\(table)/\(id)", nil, headers(user))
+            let answer = try ask(RightsRequest("DELETE", "/tables/\(table)/\(id)"), user, table, id)
             check(answer, user)
             #expect(answer.status == (before ? 200 : isVisible ? 403 : 404), "\(steps) \(answer.text)")
             if answer.status == 200 { rows[table]?[id]?.isDeleted = true }
@@ -206,8 +222,9 @@ struct RightsWorld {
         if chance.once(in: 2) { new.columns.merge(randomColumns(table)) { $1 } }
         new.columns["text"] = "SECRET \(id) \(steps)"
         let after = permits(user, table, new, role: "w")
-        let answer = try desk.ask(
-            "PATCH", "/tables/\(table)/\(id)", json(new.columns, n: steps % 10), headers(user), new: chance.once(in: 2))
+        let request = RightsRequest(
+            "PATCH", "/tables/\(table)/\(id)", json(new.columns, n: steps % 10), isNew: chance.once(in: 2))
+        let answer = try ask(request, user, table, id)
         if before && after { rows[table]?[id] = new }
         check(answer, user)
         let wanted = !isVisible ? 404 : before && after ? 200 : 403
@@ -218,13 +235,25 @@ struct RightsWorld {
     private mutating func restore(_ table: String, _ id: String, _ old: Known, _ user: String) throws {
         var live = old
         live.isDeleted = false
-        let answer = try desk.ask("POST", "/tables/\(table)/\(id)", nil, headers(user))
+        let answer = try ask(RightsRequest("POST", "/tables/\(table)/\(id)"), user, table, id)
         let isDone = answer.status == 201
         if isDone { rows[table]?[id] = live }
         check(answer, user)
         let mayWrite = permits(user, table, live, role: "w")
         #expect(!isDone || mayWrite && allowed[user, default: []].contains(id), "\(steps) \(answer.text)")
         #expect(isDone || [403, 404].contains(answer.status), "\(steps) \(answer.text)")
+    }
+
+    /// Sends a write, sometimes with an id of its own.
+    private mutating func ask(
+        _ request: RightsRequest, _ user: String, _ table: String, _ id: String
+    ) throws -> HTTPResponse {
+        var request = request
+        if chance.once(in: 3) {
+            request.operation = "o\(steps)"
+            receipts.append(Receipt(user: user, table: table, id: id, request: request))
+        }
+        return try request.send(desk, headers(user))
     }
 
     // MARK: Answers

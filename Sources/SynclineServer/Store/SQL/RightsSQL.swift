@@ -123,11 +123,12 @@ enum RightsSQL {
             """)
     }
 
+    /// In a group, the row may have entered at a later number.
     static func touch(_ bucket: Int64, id: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
             """
-            UPDATE "syncline_stays" SET "touched" = \(.integer(stamp.change)) \
+            UPDATE "syncline_stays" SET "touched" = \(dialect.larger)("touched", \(.integer(stamp.change))) \
             WHERE "bucket" = \(.integer(bucket)) AND "id" = \(.text(id)) AND "left" IS NULL
             """)
     }

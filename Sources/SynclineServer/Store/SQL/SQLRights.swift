@@ -55,7 +55,10 @@ struct SQLRights: RightsSource {
     }
 
     /// Records what a write of a row changed.
-    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp) throws(StoreFailure) {
+    /// - Parameters:
+    ///   - stamp: When rights begin and end.
+    ///   - rowStamp: The row's number.
+    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp, row rowStamp: Stamp) throws(StoreFailure) {
         for step in change.ended { try connection.run(RightsSQL.end(step, row: id, stamp, dialect)) }
         for (step, ends) in change.begun {
             try connection.run(RightsSQL.begin(step, ends, row: id, stamp, dialect))
@@ -68,7 +71,7 @@ struct SQLRights: RightsSource {
             try connection.run(RightsSQL.enter(RightsSQL.number(bucket, of: table), name, id: id, stamp, dialect))
         }
         for bucket in change.kept {
-            try connection.run(RightsSQL.touch(RightsSQL.number(bucket, of: table), id: id, stamp, dialect))
+            try connection.run(RightsSQL.touch(RightsSQL.number(bucket, of: table), id: id, rowStamp, dialect))
         }
     }
 }
