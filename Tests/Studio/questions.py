@@ -130,7 +130,7 @@ def selects(browser, folder):
     studio = Studio(store)
     studio.open(browser)
     last = moment(browser)
-    browser.press("4")
+    browser.press("5")
     browser.until("document.body.dataset.ready === 'sql'")
 
     def ask(statement):
