@@ -152,11 +152,14 @@ package struct PulledRow: Hashable, Sendable {
     package var row: Row?
     /// Whether it is gone only from the view of the query: the server has it, and it no longer matches.
     package var hasLeft: Bool
+    /// Whether it has left because the user lost the right to it.
+    package var isByRight: Bool
 
-    package init(id: String, row: Row?, hasLeft: Bool = false) {
+    package init(id: String, row: Row?, hasLeft: Bool = false, isByRight: Bool = false) {
         self.id = id
         self.row = row
         self.hasLeft = hasLeft
+        self.isByRight = isByRight
     }
 }
 

@@ -110,8 +110,11 @@ package struct EventWriter {
 
     mutating func append(flag: Bool) { writer.append(flag ? 1 : 0) }
 
-    /// Whether a pulled row is there: 0 if the server does not have it, 1 if it does, 2 if only the query's view does not.
-    mutating func append(presence row: PulledRow) { writer.append(row.row != nil ? 1 : row.hasLeft ? 2 : 0) }
+    /// Whether a pulled row is there: 0 if the server does not have it, 1 if it does, 2 if only the query's view does not,
+    /// 5 if the user lost the right to it. 3 and 4 begin something else.
+    mutating func append(presence row: PulledRow) {
+        writer.append(row.row != nil ? 1 : row.isByRight ? 5 : row.hasLeft ? 2 : 0)
+    }
 
     mutating func append(cursor: CursorState) { writer.append(cursor: cursor) }
 
@@ -422,9 +425,11 @@ package struct EventReader {
                 continue
             }
             let presence = try reader.byte()
-            guard presence <= 2 else { throw MalformedBytes() }
+            guard presence <= 2 || presence == 5 else { throw MalformedBytes() }
             let id = try id()
-            page.rows.append(PulledRow(id: id, row: presence == 1 ? try row() : nil, hasLeft: presence == 2))
+            page.rows.append(
+                PulledRow(
+                    id: id, row: presence == 1 ? try row() : nil, hasLeft: presence >= 2, isByRight: presence == 5))
         }
         return page
     }

@@ -57,7 +57,7 @@ package struct PageFold {
             let meetsChange = entry.meetsTombstone
             guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return wasListed }
             entry.forgetOvertaken()
-            if entry.base != nil || meetsChange { try removeBase(&entry, key) }
+            if entry.base != nil || meetsChange { try removeBase(&entry, key, isByRight: pulled.isByRight) }
         }
         effect.count(found, entry)
         try state.write(entry, key, old: old)
@@ -80,12 +80,13 @@ package struct PageFold {
         }
     }
 
-    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8]) throws(SyncError) {
+    private func removeBase(_ entry: inout RowEntry, _ key: [UInt8], isByRight: Bool) throws(SyncError) {
         let ancestor = entry.base
         entry.loseBase()
         guard let pending = entry.pending else { return }
         let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
-        if isDelete {
+        // A lost right does not mean agreement: others still have the row.
+        if isDelete, !isByRight {
             // Both sides deleted it: they agree.
             entry.isOwnTombstone = true
             let links = try state.chain(of: pending)

@@ -56,7 +56,7 @@ package struct Blame {
         var cause: Disappearance.PullCause?
         if case .page(let pulled) = event.body {
             page = pages[pulled.queryID] ?? 0
-            cause = pulled.isAudit ? .audit : hasLeft(pulled) ? .left : .tombstone
+            cause = pulled.isAudit ? .audit : departure(in: pulled)
         }
         note(event, number: number)
         let provenance = Provenance(event, row: focus, page: page)
@@ -65,9 +65,10 @@ package struct Blame {
             renames: renames(event))
     }
 
-    private func hasLeft(_ page: PulledPage) -> Bool {
+    private func departure(in page: PulledPage) -> Disappearance.PullCause {
         let key = projector.state.rowKey(focus.table, focus.id)
-        return page.rows.contains { $0.hasLeft && projector.state.rowKey(page.table, $0.id) == key }
+        let row = page.rows.last { $0.hasLeft && projector.state.rowKey(page.table, $0.id) == key }
+        return row.map { $0.isByRight ? .right : .left } ?? .tombstone
     }
 
     /// The earlier names of columns that a migration renames, by the new ones.

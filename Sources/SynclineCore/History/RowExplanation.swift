@@ -29,6 +29,8 @@ package struct Disappearance: Hashable, Sendable {
         case tombstone
         /// The row no longer matches the query.
         case left
+        /// The user lost the right to it.
+        case right
         /// It requested all rows, and the row was not among them.
         case audit
     }
@@ -77,6 +79,8 @@ package struct RowExplanation: Hashable, Sendable {
         case goneInPull = "gone-in-pull"
         /// It no longer matches the query of a pull.
         case left
+        /// The user lost the right to it.
+        case rightLost = "right-lost"
         /// A pull requested all rows, and it was not among them.
         case notFound = "not-found"
         /// The server answered an operation that it does not have the row.
@@ -190,6 +194,7 @@ package struct RowExplanation: Hashable, Sendable {
             switch disappearance.cause {
             case .audit: return .notFound
             case .left: return .left
+            case .right: return .rightLost
             case .tombstone, nil: return .goneInPull
             }
         case .push: return .goneInAnswer

@@ -84,7 +84,8 @@ extension Masking {
     }
 
     private func mask(_ row: PulledRow, _ table: String) -> PulledRow {
-        PulledRow(id: mask(id: row.id), row: row.row.map { mask($0, table) }, hasLeft: row.hasLeft)
+        PulledRow(
+            id: mask(id: row.id), row: row.row.map { mask($0, table) }, hasLeft: row.hasLeft, isByRight: row.isByRight)
     }
 
     /// Masks the query of a cursor, and the id it continues from.

@@ -27,7 +27,7 @@ package struct LeftRows {
             guard let entry = try reader.entry(query.table, row.id), let base = entry.base else { continue }
             if row.isByRight {
                 // No query shows it any more. The server would answer about it as about a row that never existed.
-                rows.append(PulledRow(id: row.id, row: nil, hasLeft: entry.pending == nil))
+                rows.append(PulledRow(id: row.id, row: nil, hasLeft: true, isByRight: true))
             } else if entry.pending == nil && claims.isEmpty {
                 rows.append(PulledRow(id: row.id, row: nil, hasLeft: true))
             } else if let now = lookedUp[ExactString(row.id)] {

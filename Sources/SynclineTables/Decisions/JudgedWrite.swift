@@ -22,7 +22,9 @@ extension PreparedWrite {
             }
             if existing != nil { return seen == nil ? refused(.rowExists) : decided(on: seen) }
         } else {
-            guard let seen else { return decided(on: nil) }
+            guard let seen else {
+                return write.kind == .delete && judge.hidesRows ? refused(.rowNotVisible) : decided(on: nil)
+            }
             if seen.isDeleted, write.kind != .undelete { operations.append(.undelete) }
             if try !judge.permits(operations, on: seen) { return refused(.notPermitted) }
         }

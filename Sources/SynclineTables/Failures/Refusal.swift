@@ -27,6 +27,8 @@ extension Refusal {
     /// The same for a hidden row as for one that the caller sees.
     package static let rowExists = Refusal(409, "row-exists", "An item with this id already exists")
     package static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
+    /// For a delete, instead of `rowNotFound`: a client takes that for a delete that is done.
+    static let rowNotVisible = Refusal(403, "row-not-visible", "The item does not exist, or you may not see it")
     /// - Parameter name: The name of the constraint or the column.
     package static func constraint(_ name: String?, _ cause: FailureReason) -> Refusal {
         let named = name.map { " (\($0))" } ?? ""

@@ -155,12 +155,14 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         #expect(gone.latest.event == answer && gone.first.event == 2)
     }
 
-    @Test func `a row that no longer matches the query of a pull is not taken for a deleted one`() throws {
-        var tale = try Tale()
-        let left = PulledPage(
-            table: "t", queryID: "all", rows: [PulledRow(id: "a", row: nil, hasLeft: true)], cursor: nil)
-        try tale.add(pulled("a", "milk"), .page(left))
-        #expect(try tale.absence("a") == .left)
+    @Test func `a row that left the query of a pull, or whose right is lost, is not taken for a deleted one`() throws {
+        for isByRight in [false, true] {
+            var tale = try Tale()
+            let row = PulledRow(id: "a", row: nil, hasLeft: true, isByRight: isByRight)
+            let left = PulledPage(table: "t", queryID: "all", rows: [row], cursor: nil)
+            try tale.add(pulled("a", "milk"), .page(left))
+            #expect(try tale.absence("a") == (isByRight ? .rightLost : .left))
+        }
     }
 
     @Test func `a renamed column keeps the event that gave it its value`() throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import SynclineServer
 
 /// The line of a user.
-private final class UserLine: HTTPTransport {
+final class UserLine: HTTPTransport {
     private let line: DeskLine
     private let user: String
 

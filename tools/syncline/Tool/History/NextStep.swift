@@ -64,6 +64,8 @@ extension WhyReport {
             return "\(pull(gone.first.provenance)) found \(first) that it was deleted on the server."
         case .left:
             return "\(pull(gone.first.provenance)) found \(first) that it no longer matches the query."
+        case .rightLost:
+            return "\(pull(gone.first.provenance)) found \(first) that the right to it was lost."
         case .notFound:
             return "the server was asked for all rows \(first), and it was not among them."
         case .goneInAnswer: return "\(by(gone.first)) \(first), and does not have the row."
@@ -209,7 +211,7 @@ extension WhyReport {
         case .deletePending: [step("drop \(shellAddress)", "keeps the row: the delete is not sent")]
         case .purged, .dropped, .decided, .goneBefore:
             [step("pull \(shellWord(row.table))", "fetches the row if the server has it")]
-        case .goneInPull, .left, .notFound:
+        case .goneInPull, .left, .rightLost, .notFound:
             [step("diff server --table \(shellWord(row.table))", "shows what the server has")]
         case .deleteConfirmed, .cameToNothing, .goneInAnswer, .undone, .migrated: []
         }
