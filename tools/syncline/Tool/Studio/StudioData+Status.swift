@@ -1,4 +1,4 @@
-// The page about the store: the answer of `syncline status`, made anew when there are new events or changed files.
+// The page about the store: the answer of `syncline status`.
 
 import Syncline
 import SynclineCore
