@@ -206,6 +206,7 @@ def follows(browser, folder):
     store = life(folder)
     studio, other = Studio(store), Studio(os.path.join(folder, "other"))
     studio.open(browser)
+    view(browser, "event")
     last = moment(browser)
     run(store, "update", "notes", '{"id":"r4","text":"book the early train"}')
     browser.until(f"Number(document.getElementById('chart').getAttribute('aria-valuenow')) > {last}")
