@@ -16,14 +16,14 @@ const unknown = (what, found) => make('span', { class: 'note' }, `no ${what} in 
 function push(found) {
   const { lastPush: last } = found;
   if (!last) return unknown('request', found);
-  const ends = Object.entries(last.operations).map(([word, count]) => [word, count]);
+  const ends = Object.entries(last.operations).map(([end, count]) => [states[end] || end, count]);
   if (last.unanswered) ends.push(['without answer', last.unanswered]);
   return [badge(last.outcome, last.outcome === 'complete' ? 'good' : 'warn'), ' ', list(ends),
     last.seconds === null ? '' : ` in ${duration(last.seconds * 1000)}`, ' ', when(last.events, last.until)];
 }
 
 const page = last => [last.table, last.queryId === null ? '' : `/${last.queryId}`, ': ',
-  list([['rows', last.rows], ['deleted', last.deleted], ['unreadable', last.unreadable]].filter(([, count]) => count)), ' ', when(last.event, last.time)];
+  list([[last.rows === 1 ? 'row' : 'rows', last.rows], ['deleted', last.deleted], ['unreadable', last.unreadable]].filter(([, count]) => count)), ' ', when(last.event, last.time)];
 
 function tables(found) {
   if (!found.tables.length) return note('There are no tables yet.');
