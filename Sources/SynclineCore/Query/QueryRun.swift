@@ -26,7 +26,7 @@ final class QueryRun {
         }
         types = try reader.types(of: query.table)
         visitor = RowVisitor(reader, query.table)
-        conditions = FilterConditions(query.filter)
+        conditions = FilterConditions(self.query.filter)
     }
 
     /// The filter, compiled when the first row has to be looked at; nil if there is none. The run retains it.

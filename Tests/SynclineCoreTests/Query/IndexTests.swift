@@ -49,6 +49,16 @@ import Testing
         #expect(result.rows.count == filter.count)
     }
 
+    @Test func `a condition on related rows uses an index on the column that refers to them`() throws {
+        let selection = FilterExpression.Selection(
+            table: "t", column: "s", filter: try FilterExpression(parsing: "n eq 5"))
+        let query = RowQuery(table: "t", filter: .related("s", selection))
+        let index = IndexChange(table: "t", columns: ["s"], isOn: true)
+        let (result, plan) = try Self.reader(state(100, [index])).explain(query)
+        #expect(plan.access == .index(columns: ["s"], isOrdered: false, isCovering: false))
+        #expect(result.rows.count == 10)
+    }
+
     @Test(arguments: [
         "n ne 5", "n eq 5 or m eq 1", "not (n eq 5)", "m eq 1", "n add 1 eq 5",
     ])
