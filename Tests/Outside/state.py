@@ -16,7 +16,7 @@ import sys
 import uuid
 from typing import Iterator, NamedTuple, NoReturn, Optional
 
-VERSION = 10
+VERSION = 12
 LONG = 1 << 63
 WORD = (1 << 64) - 1
 ENCODINGS = ["", "constant", "flags", "integers", "instants", "strings", "symbols", "dictionary", "fixed", "any"]
@@ -566,11 +566,11 @@ class Run:
         self.symbols = symbol_table(self.file.block(root.symbols[0])) if root.symbols else None
         self.filter = Filter(b"".join(map(self.file.block, root.filter)))
 
-    def index(self) -> Iterator[tuple[bytes, int]]:
+    def index(self) -> Iterator[tuple[bytes, int, int]]:
         for address in self.root.index:
             reader = Reader(self.file.block(address))
             while not reader.ended:
-                yield reader.counted(), reader.varint()
+                yield reader.counted(), reader.varint(), reader.varint()
 
     def block(self, address: int) -> list[Entry]:
         data = self.file.block(address)
@@ -583,8 +583,11 @@ class Run:
 
     def entries(self) -> Iterator[Entry]:
         last, count, size = b"", 0, 0
-        for first, address in self.index():
+        for first, address, values in self.index():
             entries = self.block(address)
+            require(
+                sum(entry.value is not None for entry in entries) == values,
+                f"the block at {address} has another number of values than the index says")
             require(entries[0].key == first, f"the block at {address} begins with another key than the index says")
             for entry in entries:
                 require(entry.key > last, f"the keys of the block at {address} are not sorted")

@@ -161,6 +161,9 @@ struct ColumnBlockWriter: ~Copyable {
     /// How many of the other entries are before or after the first rows, and before the row that follows.
     private func otherCount(_ count: Int) -> Int { others.prefix { $0.rank <= count }.count }
 
+    /// How many keys with a value a block of the first rows has.
+    func values(inFirst count: Int) -> Int { count + others.prefix(otherCount(count)).count { $0.value != nil } }
+
     /// Makes a block of the first rows in `block`. Returns false if it would be too large for its offsets.
     func write(_ count: Int, _ symbols: SymbolEncoder?, to block: inout ByteWriter) -> Bool {
         block.removeAll()

@@ -135,6 +135,16 @@ extension FilterExpression {
         }
     }
 
+    /// Whether a state gives it its meaning.
+    var dependsOnState: Bool {
+        contains { part in
+            switch part {
+            case .related, .arithmetic(.div, _, _): true
+            default: false
+            }
+        }
+    }
+
     /// Calls `body` with each column it uses, as often as it does.
     func forEachColumn(_ body: (String) -> Void) {
         switch self {

@@ -9,7 +9,7 @@ package final class Projector {
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then rebuilt from the
     /// events.
-    package static let version: UInt32 = 11
+    package static let version: UInt32 = 12
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()

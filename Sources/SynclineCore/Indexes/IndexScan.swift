@@ -131,6 +131,8 @@ struct FilterConditions {
     private(set) var columns: [ColumnCondition] = []
     /// The number of conditions that all hold for every match, also of those that are not about one column.
     private(set) var count = 0
+    /// Whether a state gives one of them its meaning. Those on one column compare it with values.
+    private(set) var dependOnState = false
 
     init(_ filter: FilterExpression?) {
         if let filter { add(filter) }
@@ -142,7 +144,11 @@ struct FilterConditions {
             return add(right)
         }
         count += 1
-        if let condition = ColumnCondition(filter) { columns.append(condition) }
+        if let condition = ColumnCondition(filter) {
+            columns.append(condition)
+        } else if filter.dependsOnState {
+            dependOnState = true
+        }
     }
 
     /// Returns whether one of them is about a column.

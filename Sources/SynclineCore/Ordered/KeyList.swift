@@ -72,11 +72,6 @@ struct KeyList {
         return low
     }
 
-    /// Compares a key of the list with another.
-    func compare(_ place: Int, _ key: Bytes) -> Int {
-        keys.withBytes { self.key(place, of: $0).compare(key) }
-    }
-
     private func key(_ place: Int, of keys: Bytes) -> Bytes {
         Bytes(rebasing: keys[Int(starts[place])..<Int(starts[place + 1])])
     }

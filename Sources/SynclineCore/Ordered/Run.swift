@@ -264,12 +264,13 @@ package final class Run: Sendable {
         override func skip(to row: Int) { inner.skip(to: row) }
 
         override func pass(before limit: Bytes) throws(SyncError) -> Int {
-            var count = 0
-            // A block is passed as a whole if the next one begins before the limit, or at it.
-            while inner.isValid, run.index.begins(place + 1, notAfter: limit) {
-                do throws(MalformedBytes) { count += try inner.countRest() } catch { throw .malformed("a run's block") }
-                try settle()
-            }
+            let last = run.index.place(of: limit)
+            guard inner.isValid, last > place else { return try super.pass(before: limit) }
+            // The blocks between this one and the limit's are not read.
+            var count = run.index.values(in: place + 1..<last)
+            do throws(MalformedBytes) { count += try inner.countRest() } catch { throw .malformed("a run's block") }
+            place = last - 1
+            try settle()
             return try count + super.pass(before: limit)
         }
 
@@ -301,10 +302,12 @@ package final class Run: Sendable {
     }
 }
 
-/// The first key of each block, and the addresses of the blocks.
+/// The first key of each block, the addresses of the blocks, and how many keys with a value they have.
 private struct RunIndex {
     private var keys = KeyList()
     private(set) var addresses: [UInt64] = []
+    /// The number of keys with a value before each block, and at last in all of them.
+    private var values = [0]
 
     mutating func add(_ block: RunBlock) throws(MalformedBytes) {
         defer { extendLifetime(block) }
@@ -312,13 +315,14 @@ private struct RunIndex {
         while !reader.isAtEnd {
             keys.append(try reader.counted())
             addresses.append(try reader.varint())
+            let count = try reader.varint()
+            guard count < 1 << 20 else { throw MalformedBytes() }
+            values.append(values[values.count - 1] + Int(count))
         }
     }
 
-    /// Whether there is a block with a number, and its first key is not after another.
-    func begins(_ place: Int, notAfter key: Bytes) -> Bool {
-        place < addresses.count && keys.compare(place, key) <= 0
-    }
+    /// How many keys of some blocks have a value.
+    func values(in blocks: Range<Int>) -> Int { values[blocks.upperBound] - values[blocks.lowerBound] }
 
     /// Returns the block that would hold a key: the last one that does not begin after it.
     func place(of key: Bytes) -> Int { keys.last(notAfter: key) ?? 0 }

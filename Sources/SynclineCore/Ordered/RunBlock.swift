@@ -15,6 +15,8 @@ struct RunBlockWriter: ~Copyable {
     private var lastKey = KeyBuffer()
     private(set) var firstKey: [UInt8] = []
     private(set) var count = 0
+    /// How many of the keys have a value.
+    private(set) var values = 0
 
     /// The size of the entries at which a block is closed. With the frame around it and the smallest filler, a block of
     /// this size takes a page of 4 KiB.
@@ -45,7 +47,10 @@ struct RunBlockWriter: ~Copyable {
         entries.append(varint: rest.count)
         entries.append(varint: value.map { $0.count + 1 } ?? 0)
         entries.append(rest)
-        if let value { entries.append(value) }
+        if let value {
+            entries.append(value)
+            values += 1
+        }
         lastKey.replace(after: shared, with: rest)
         count += 1
     }
@@ -69,7 +74,7 @@ struct RunBlockWriter: ~Copyable {
         parts.removeAll(keepingCapacity: true)
         lastKey.replace(after: 0, with: Bytes(start: nil, count: 0))
         firstKey = []
-        count = 0
+        (count, values) = (0, 0)
     }
 }
 

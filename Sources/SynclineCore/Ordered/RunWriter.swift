@@ -102,10 +102,8 @@ package struct RunWriter: ~Copyable {
             count = max(RunWriter.fewestRows, min(count - 1, Int(fitting)))
         }
         ratio = Double(columns.count) / (Double(rows.size) * Double(count) / Double(rows.count))
-        index.append(counted: rows.firstKey)
-        index.append(varint: try columns.withView(sink))
+        try addToIndex(rows.firstKey, try columns.withView(sink), values: rows.values(inFirst: count), sink)
         rows.removeFirst(count)
-        if index.count >= RunWriter.pieceSize { try closeIndex(sink) }
     }
 
     /// Adds all rows as they are.
@@ -122,10 +120,16 @@ package struct RunWriter: ~Copyable {
 
     private mutating func closeBlock(_ sink: Sink) throws(SyncError) {
         guard block.count > 0 else { return }
-        let address = try block.withBlock(sink)
-        index.append(counted: block.firstKey)
-        index.append(varint: address)
+        try addToIndex(block.firstKey, try block.withBlock(sink), values: block.values, sink)
         block.removeAll()
+    }
+
+    private mutating func addToIndex(
+        _ firstKey: [UInt8], _ address: UInt64, values: Int, _ sink: Sink
+    ) throws(SyncError) {
+        index.append(counted: firstKey)
+        index.append(varint: address)
+        index.append(varint: values)
         if index.count >= RunWriter.pieceSize { try closeIndex(sink) }
     }
 

@@ -53,21 +53,21 @@ struct IndexOrder {
     /// Whether the rows are sorted by their ids, so that the first entries are those of the first rows.
     var isByID: Bool { keys.isEmpty }
 
-    /// The place in the index to continue at, as far as it is known.
+    /// The place in the index to continue at, and whether it is known exactly.
     /// - Parameter id: The form that an id has in keys.
     func places(
         _ index: TableIndex, _ id: (String) throws(SyncError) -> [UInt8]
-    ) throws(SyncError) -> [UInt8]? {
+    ) throws(SyncError) -> (bytes: [UInt8], isExact: Bool)? {
         guard let after else { return nil }
-        if isByID { return try id(after.id) }
+        if isByID { return (try id(after.id), true) }
         var all: [UInt8] = []
         for (value, type) in zip(after.values.prefix(matched), index.types.dropFirst(pins)) {
             let place = IndexPlace(value, as: type)
             // What was cut off is followed by two bytes that say so.
-            if !place.isExact { return all + place.bytes.dropLast(2) }
+            if !place.isExact { return (all + place.bytes.dropLast(2), false) }
             all += place.bytes
         }
-        return all
+        return (all, true)
     }
 
     /// What an entry's key says of its row's position.

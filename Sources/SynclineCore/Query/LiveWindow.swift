@@ -71,9 +71,10 @@ package struct LiveWindow: LiveContent {
     /// The current result.
     package var result: QueryResult {
         let shown = items.dropFirst(query.skip).prefix(query.top ?? .max).map(\.row)
+        let count = query.countsAll ? total : nil
+        guard let columns = query.select else { return QueryResult(rows: shown, count: count, order: query.order) }
         let end = shown.last.map { RowQuery.Place(of: $0, in: query.order) }
-        let rows = query.select.map { columns in shown.map { $0.selecting(columns) } } ?? shown
-        return QueryResult(rows: rows, count: query.countsAll ? total : nil, end: end)
+        return QueryResult(rows: shown.map { $0.selecting(columns) }, count: count, end: end)
     }
 
     /// Takes changed rows into account. Returns whether the result may have changed.

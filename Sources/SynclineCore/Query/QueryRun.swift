@@ -17,16 +17,16 @@ final class QueryRun {
 
     init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
-        if query.filter?.dependsOnState == true {
+        let asked = FilterConditions(query.filter)
+        if asked.dependOnState {
             var resolved = query
             resolved.filter = try reader.resolved(query.filter, in: query.table)
-            self.query = resolved
+            (self.query, conditions) = (resolved, FilterConditions(resolved.filter))
         } else {
-            self.query = query
+            (self.query, conditions) = (query, asked)
         }
         types = try reader.types(of: query.table)
         visitor = RowVisitor(reader, query.table)
-        conditions = FilterConditions(self.query.filter)
     }
 
     /// The filter, compiled when the first row has to be looked at; nil if there is none. The run retains it.
@@ -118,13 +118,14 @@ final class QueryRun {
     private func walk(_ scan: IndexScan, _ order: IndexOrder) throws(SyncError) -> QueryResult? {
         let isCovering = scan.choice.isCovering
         plan.access = .index(columns: scan.index.columns, isOrdered: true, isCovering: isCovering)
-        var found = ResultRows(query, reader.shapes, types, keys: order.keys, after: order.after, comeByKey: false)
         let edge = try order.places(scan.index) { id throws(SyncError) in
             // Ids that sort as keys do are compared exactly. Another one may be of another form.
-            let id = RowKey.bytes(query.table, id, .exact)[visitor.prefix.count...]
-            return try idForms.contains(id[id.startIndex]) ? Array(id) : []
+            let id = keyForm(ofID: id)
+            return try idForms.contains(id[0]) ? id : []
         }
-        let ranges = edge.map { scan.ranges(limitedTo: $0, isBackward: order.isBackward) } ?? scan.ranges
+        let ranges = edge.map { scan.ranges(limitedTo: $0.bytes, isBackward: order.isBackward) } ?? scan.ranges
+        if let keys = try firstKeys(scan, order, ranges, edge) { return try rows(keys, inOrderOf: scan) }
+        var found = ResultRows(query, reader.shapes, types, keys: order.keys, after: order.after, rowsCome: .anyhow)
         let unpinned = scan.index.columns.count - scan.pins
         let (start, knownKeys, filter) = (scan.pinnedPrefix.count, order.known, scan.isExact ? nil : try filter)
         var known = ByteWriter(capacity: 128)
@@ -167,6 +168,52 @@ final class QueryRun {
         return try result(&found)
     }
 
+    /// The keys of the first rows in order, if the entries of an index say which these are.
+    private func firstKeys(
+        _ scan: IndexScan, _ order: IndexOrder, _ ranges: [IndexRange], _ edge: (bytes: [UInt8], isExact: Bool)?
+    ) throws(SyncError) -> RowKeys? {
+        let unpinned = scan.index.columns.count - scan.pins
+        guard scan.isExact, order.isWhole, order.matched == unpinned, !reader.spellsIDs, !scan.choice.isCovering,
+            edge?.isExact ?? true, let limit = query.top.map({ query.skip.addingOrMax($0) })
+        else { return nil }
+        let after = order.after.map {
+            (sortKeys: order.isByID ? [] : edge?.bytes ?? [], id: keyForm(ofID: $0.id))
+        }
+        var first = FirstEntries(
+            RowKeys(prefix: visitor.prefix), limit: limit, isBackward: order.isBackward, after: after)
+        let (start, budget) = (scan.pinnedPrefix.count, reader.lookupBudget)
+        var (step, read) = (FirstEntries.Step.more, 0)
+        try forEachEntry(ranges, isBackward: order.isBackward) { key, _ throws(SyncError) in
+            var place = ByteReader(key, at: start)
+            do throws(MalformedBytes) {
+                for _ in 0..<unpinned where try place.skipSortValue() != nil { step = .unsure }
+            } catch {
+                throw .malformed("an index")
+            }
+            read += 1
+            if read > budget { step = .unsure }
+            guard step == .more else { return false }
+            step = try first.offer(sortKeys: key.slice(start, place.offset - start), id: place.rest) {
+                () throws(SyncError) in try idForms.count < 2
+            }
+            return step == .more
+        }
+        guard step != .unsure else { return nil }
+        plan.entriesRead += read
+        return first.finish()
+    }
+
+    private func rows(_ keys: RowKeys, inOrderOf scan: IndexScan) throws(SyncError) -> QueryResult {
+        var found = ResultRows(query, reader.shapes, types, keys: [], after: nil, rowsCome: .inOrder)
+        try forEach(keys, unlessSure: scan) { row throws(SyncError) in _ = try found.offer(row) }
+        return try result(&found)
+    }
+
+    /// The form that an id has in keys.
+    private func keyForm(ofID id: String) -> [UInt8] {
+        Array(RowKey.bytes(query.table, id, .exact)[visitor.prefix.count...])
+    }
+
     /// Looks up the rows of some entries, offers those that match, and removes the entries.
     private func look(
         _ few: inout RowKeys, _ filter: Unmanaged<FilterProgram>?, _ found: inout ResultRows
@@ -182,12 +229,11 @@ final class QueryRun {
     private func collector(comeByKey: Bool) -> ResultRows {
         ResultRows(
             query, reader.shapes, types, keys: query.order, after: query.after,
-            comeByKey: comeByKey && !reader.spellsIDs)
+            rowsCome: comeByKey && !reader.spellsIDs ? .byKey : .anyhow)
     }
 
     private func result(_ found: inout ResultRows) throws(SyncError) -> QueryResult {
-        let (rows, end) = try found.finish()
-        return QueryResult(rows: rows, count: query.countsAll ? matches : nil, end: end)
+        try found.finish(count: query.countsAll ? matches : nil)
     }
 
     // MARK: Counting

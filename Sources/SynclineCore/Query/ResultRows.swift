@@ -1,29 +1,41 @@
-// Collects the rows of a result. If all matches are wanted and come in the order of their keys, they are taken as they
-// come. Otherwise the first ones of the order are kept, and sorted when all matches are known.
+// Collects the rows of a result. If all matches are wanted and come in the order of their keys, or only those come that are
+// wanted, in their order, they are taken as they come. Otherwise the first ones of the order are kept, and sorted when all matches are known.
 
 import SynclineGround
 
 struct ResultRows: ~Copyable {
+    /// How the matches come.
+    enum Coming {
+        /// In no order.
+        case anyhow
+        /// In the order of their keys, which have their ids as they are shown.
+        case byKey
+        /// In the order of the query, and only as many as are wanted.
+        case inOrder
+    }
+
     private let skip: Int
+    private let coming: Coming
     private let order: [RowQuery.Key]
     /// The first rows of the order; nil if all are taken as they come.
     private var first: FirstRows?
     private var rows: [StoredRow] = []
     private var selection: ColumnSelection?
+    /// Whether the columns that are not wanted are dropped at once. The place of the last row needs those of the order.
+    private let selectsAtOnce: Bool
     /// The form of the ids so far, and whether there was another: only ids of one form sort as their keys do.
     private var form: UInt8?
     private var hasForms = false
 
-    /// - Parameters:
-    ///   - keys: The sort keys that decide.
-    ///   - comeByKey: Whether matches come in the order of their keys, which have their ids as they are shown.
+    /// - Parameter keys: The sort keys that decide.
     init(
         _ query: RowQuery, _ shapes: ShapeTable, _ types: TableTypes, keys: [RowQuery.Key], after: RowQuery.Place?,
-        comeByKey: Bool
+        rowsCome coming: Coming
     ) {
-        (skip, order) = (query.skip, query.order)
+        (skip, order, self.coming) = (query.skip, query.order, coming)
         selection = query.select.map { ColumnSelection($0, shapes) }
-        if comeByKey, query.order.isEmpty, query.top == nil, query.after == nil { return }
+        selectsAtOnce = coming == .byKey && query.order.isEmpty && query.top == nil && query.after == nil
+        if coming == .inOrder || selectsAtOnce { return }
         first = FirstRows(
             SortOrder(keys, types), limit: query.top.map { query.skip.addingOrMax($0) } ?? .max,
             after: after.map { SortOrder.position($0, keys, types) })
@@ -45,7 +57,7 @@ struct ResultRows: ~Copyable {
         // Most results have a few rows, and an array that grows from one row on is copied for each of them.
         if rows.isEmpty { rows.reserveCapacity(4) }
         let sight = row.sight
-        let columns = if let selected = try selection?.row(sight) { selected } else { try sight.row }
+        let columns = if selectsAtOnce, let selected = try selection?.row(sight) { selected } else { try sight.row }
         rows.append(StoredRow(sight.compactID, columns: columns))
         if let form, row.form != form { hasForms = true }
         form = row.form
@@ -58,17 +70,20 @@ struct ResultRows: ~Copyable {
         return try offer(row)
     }
 
-    /// The rows of the result, and the place of the last one.
-    mutating func finish() throws(SyncError) -> (rows: [StoredRow], end: RowQuery.Place?) {
-        guard var first else { return finishByKey() }
-        // The only one, so that sorting it copies nothing.
-        self.first = nil
-        rows = first.finish(skipping: skip)
-        let end = rows.last.map { RowQuery.Place(of: $0, in: order) }
-        if selection != nil {
-            for index in rows.indices { rows[index].columns = try selected(rows[index].columns) }
+    /// The result of the query.
+    mutating func finish(count: Int?) throws(SyncError) -> QueryResult {
+        if var first {
+            // The only one, so that sorting it copies nothing.
+            self.first = nil
+            rows = first.finish(skipping: skip)
+        } else {
+            if hasForms, coming == .byKey { rows.sortByID() }
+            if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
         }
-        return (rows, end)
+        if selection == nil || selectsAtOnce { return QueryResult(rows: rows, count: count, order: order) }
+        let end = rows.last.map { RowQuery.Place(of: $0, in: order) }
+        for index in rows.indices { rows[index].columns = try selected(rows[index].columns) }
+        return QueryResult(rows: rows, count: count, end: end)
     }
 
     private mutating func selected(_ row: Row) throws(SyncError) -> Row {
@@ -76,11 +91,5 @@ struct ResultRows: ~Copyable {
             let sight = EncodedRowView(id: Bytes(start: nil, count: 0), row: view)
             return try selection?.row(sight) ?? row
         }
-    }
-
-    private mutating func finishByKey() -> (rows: [StoredRow], end: RowQuery.Place?) {
-        if hasForms { rows.sortByID() }
-        if skip > 0 { rows.removeFirst(min(skip, rows.count)) }
-        return (rows, rows.last.map { RowQuery.Place(of: $0, in: []) })
     }
 }

@@ -55,6 +55,11 @@ package struct RowKeys {
         key.withBytes { append(id: Bytes(rebasing: $0[prefix.count...])) }
     }
 
+    /// Reverses those from one on.
+    mutating func reverse(from start: Int) { items[start...].reverse() }
+
+    mutating func cut(to count: Int) { if count < items.count { items.removeSubrange(count...) } }
+
     mutating func removeAll() {
         items.removeAll(keepingCapacity: true)
         memory.removeAll()

@@ -62,16 +62,6 @@ extension StateReader {
 }
 
 extension FilterExpression {
-    /// Whether a state gives it its meaning.
-    var dependsOnState: Bool {
-        contains { part in
-            switch part {
-            case .related, .arithmetic(.div, _, _): true
-            default: false
-            }
-        }
-    }
-
     /// Whether it has a condition on related rows.
     var asksOthers: Bool { contains { if case .related = $0 { true } else { false } } }
 

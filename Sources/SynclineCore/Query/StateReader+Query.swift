@@ -8,8 +8,26 @@ public struct QueryResult: Hashable, Sendable {
     public var rows: [StoredRow]
     /// The number of matching rows, ignoring the window, if the query asked for it.
     public var count: Int?
+    /// The order of the rows.
+    private let order: [RowQuery.Key]
+    /// The place of the last row, if the rows lack columns of the order.
+    private let knownEnd: RowQuery.Place?
+
+    init(rows: [StoredRow], count: Int?, order: [RowQuery.Key] = [], end: RowQuery.Place? = nil) {
+        (self.rows, self.count, self.order, knownEnd) = (rows, count, order, end)
+    }
+
     /// The place of the last row: a query that continues after it gets the next page. Nil if there are no rows.
-    public var end: RowQuery.Place?
+    public var end: RowQuery.Place? { knownEnd ?? rows.last.map { RowQuery.Place(of: $0, in: order) } }
+
+    public static func == (left: QueryResult, right: QueryResult) -> Bool {
+        left.rows == right.rows && left.count == right.count && left.end == right.end
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(rows)
+        hasher.combine(count)
+    }
 }
 
 extension StateReader {
