@@ -29,7 +29,7 @@ struct TableAnswers: RequestAnswering {
 
     func place(of request: HTTPRequest) -> AnswerPlace { service.place(of: request) }
 
-    func cursor() -> String? { service.cursor() }
+    func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? { service.news(since: known, isWhole: isWhole) }
 
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
         var response = service.answer(request, &context)
@@ -39,8 +39,11 @@ struct TableAnswers: RequestAnswering {
         return marked(response, request.headers)
     }
 
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
-        marked(service.events(request, &context), request.headers)
+    func events(
+        _ request: HTTPRequest, _ context: inout RequestContext
+    ) -> (response: HTTPResponse, tables: Set<String>) {
+        let (response, tables) = service.events(request, &context)
+        return (marked(response, request.headers), tables)
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {

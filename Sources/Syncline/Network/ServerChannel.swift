@@ -68,20 +68,24 @@ final class ServerChannel: Sendable {
         return try await once(request)
     }
 
-    /// Listens to the server's event stream until it ends; `told` gets each cursor. Tries once more with another
-    /// token if the first was refused.
-    func listen(_ told: @escaping @Sendable (String) -> Void) async {
-        guard await hear(told) == 401, await renewCredentials() == nil else { return }
-        _ = await hear(told)
+    /// Listens to the server's event stream of some tables until it ends. Tries once more with another token if the
+    /// first was refused.
+    func listen(to tables: [String], _ told: @escaping @Sendable (ServerNews.Announcement) -> Void) async {
+        guard await hear(of: tables, told) == 401, await renewCredentials() == nil else { return }
+        _ = await hear(of: tables, told)
     }
 
     /// Returns the status of the stream's response, or nil if there was none.
-    private func hear(_ told: @escaping @Sendable (String) -> Void) async -> Int? {
+    private func hear(
+        of tables: [String], _ told: @escaping @Sendable (ServerNews.Announcement) -> Void
+    ) async -> Int? {
         guard let pass = try? await currentPass() else { return nil }
         let reading = Mutex(ServerEvents())
-        let request = codec.withCommonHeaders(codec.events, headers: pass.headers, token: pass.token)
+        let request = codec.withCommonHeaders(codec.events(of: tables), headers: pass.headers, token: pass.token)
         let response = try? await transport.listen(request) { piece in
-            for event in reading.withLock({ $0.take(piece) }) where event.name == "change" { told(event.data) }
+            for event in reading.withLock({ $0.take(piece) }) where event.name == "change" {
+                told(ServerNews.Announcement(event.data, tables: event.tables))
+            }
         }
         return response?.status
     }

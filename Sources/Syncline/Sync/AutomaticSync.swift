@@ -214,8 +214,8 @@ private final class ConflictCount: Sendable {
 private struct AutomaticLoop {
     enum Input: Sendable {
         case signal(AutomaticMachine.Signal)
-        /// The server reported its current change cursor.
-        case told(String)
+        /// The server announced changes.
+        case told(ServerNews.Announcement)
         /// The server's event stream has ended, if there was one.
         case silent
         /// The wait is over without an event from the server.
@@ -232,6 +232,8 @@ private struct AutomaticLoop {
     private var machine: AutomaticMachine
     private var news = ServerNews()
     private var lastRound: Int64?
+    /// Whether the present round pulls every table. Callers that wait are told only of such rounds.
+    private var isWhole = true
     private var alarm: Task<Void, Never>?
     private var running: Task<Void, Never>?
     private var listening: Task<Void, Never>?
@@ -269,10 +271,12 @@ private struct AutomaticLoop {
     private mutating func signal(of input: Input) -> AutomaticMachine.Signal? {
         switch input {
         case .signal(let signal): return signal
-        case .told(let cursor):
-            news.told(cursor)
+        case .told(let announcement):
             // A running round may already be fetching it; this is checked when the round ends.
-            return machine.phase == .running || isKnown(cursor) ? nil : .told
+            let isRunning = machine.phase == .running
+            let isKnown = !isRunning && isKnown(announcement)
+            news.told(announcement, isKnown: isKnown)
+            return isRunning || isKnown ? nil : .told
         case .silent:
             if let attempt = news.streamEnded() { listening = later(backoff(attempt), .rested) }
             return nil
@@ -287,23 +291,29 @@ private struct AutomaticLoop {
         if case .ended(let reason) = signal {
             if reason == nil { lastRound = now }
             // Before the next round begins, and so that a caller that asks for one finds this one over.
-            callers.endRound(reason, database)
+            if isWhole { callers.endRound(reason, database) }
         }
         switch machine.handle(signal, now: now, backoff: backoff) {
         case nil: break
-        case .run?:
-            alarm?.cancel()
-            news.roundBegan()
-            running = Task { [self] in inputs.yield(.signal(.ended(await round()))) }
+        case .run?: begin(nil)
+        case .fetch?: begin(news.waiting)
         case .alarm(let moment)?:
             alarm?.cancel()
             alarm = moment.map { later(max(0, $0 - now), .signal(.alarm)) }
         }
         if case .ended(nil) = signal {
-            if let cursor = news.toldMeanwhile, !isKnown(cursor) { inputs.yield(.signal(.told)) }
+            if let waiting = news.waiting, !isKnown(waiting) { inputs.yield(.signal(.told)) }
             if settings.listens, news.listen() { listening = Task { [self] in await listen() } }
         }
         show()
+    }
+
+    /// Begins a round of what was announced; nil for a whole one.
+    private mutating func begin(_ announced: ServerNews.Announcement?) {
+        alarm?.cancel()
+        news.roundBegan()
+        isWhole = announced?.tables == nil
+        running = Task { [self] in inputs.yield(.signal(.ended(await round(announced)))) }
     }
 
     private func later(_ milliseconds: Int64, _ input: Input) -> Task<Void, Never> {
@@ -320,18 +330,20 @@ private struct AutomaticLoop {
     /// Listens to the server's event stream.
     private func listen() async {
         if let channel = try? await database.channel(), channel.capabilities.contains(.events) {
-            await channel.listen { [inputs] cursor in inputs.yield(.told(cursor)) }
+            let tables = settings.sync.pulls?.map(\.table) ?? []
+            await channel.listen(to: Set(tables).sorted()) { [inputs] news in inputs.yield(.told(news)) }
         }
         inputs.yield(.silent)
     }
 
-    /// Returns whether all tables have been read through a cursor of the server.
-    private func isKnown(_ cursor: String) -> Bool {
+    /// Returns whether all tables of an announcement have been read through its cursor.
+    private func isKnown(_ announcement: ServerNews.Announcement) -> Bool {
         guard let pulls = settings.sync.pulls else { return false }
         return pulls.allSatisfy { pull in
+            if !announcement.names(pull.table) { return true }
             guard let queryID = pull.settings.queryID else { return false }
             let known = try? database.reader.cursor(pull.table, queryID)
-            return known?.position == cursor
+            return known?.position == announcement.cursor
         }
     }
 
@@ -353,10 +365,14 @@ private struct AutomaticLoop {
     }
 
     /// Runs a sync; returns the error that stopped it, or nil.
-    private func round() async -> SyncError? {
+    private func round(_ announced: ServerNews.Announcement?) async -> SyncError? {
         do throws(SyncError) {
-            return try await database.sync(settings.sync) { step in
-                callers.take(step, database)
+            var sync = settings.sync
+            if let announced, !isWhole {
+                sync.pulls = try sync.pulls(of: database).filter { announced.names($0.table) }
+            }
+            return try await database.sync(sync) { step in
+                if isWhole { callers.take(step, database) }
                 switch step {
                 case .push: show(.pushing)
                 case .pull(let table): show(.pulling(table: table))

@@ -19,6 +19,8 @@ package struct AutomaticMachine: Sendable {
 
     package enum Action: Hashable, Sendable {
         case run
+        /// Runs a round that pulls only what the server announced.
+        case fetch
         /// Sets an alarm in place of the previous one; nil for none.
         case alarm(at: Int64?)
     }
@@ -35,6 +37,9 @@ package struct AutomaticMachine: Sendable {
     private let interval: Int64?
     private var failures = 0
     private var alarm: Int64?
+    /// Whether announcements alone require the next round, and when a whole one is due.
+    private var (isForNews, wholeDue) = (false, Int64?.none)
+    private var isWhole = true
     /// Whether an event during a round requires another one, and whether that one begins at once.
     private var (wantsAnother, isAtOnce) = (false, false)
 
@@ -49,9 +54,11 @@ package struct AutomaticMachine: Sendable {
         case (.ended(let error), _):
             return ended(error, now: now, backoff)
         case (.changed, .running):
-            wantsAnother = wantsAnother || delay != nil
+            guard delay != nil else { return nil }
+            (wantsAnother, isForNews) = (true, false)
             return nil
         case (.told, .running):
+            isForNews = isForNews || !wantsAnother
             wantsAnother = true
             return nil
         case (.requested, .running), (.reconnected, .running):
@@ -60,9 +67,13 @@ package struct AutomaticMachine: Sendable {
         case (.alarm, .running):
             return nil
         case (.changed, .idle):
-            return delay.flatMap { bring(alarm: now + $0) }
+            guard let delay else { return nil }
+            isForNews = false
+            return bring(alarm: now + delay)
         case (.told, .idle):
-            return bring(alarm: now + (delay ?? 0))
+            let action = bring(alarm: now + (delay ?? 0))
+            isForNews = isForNews || action != nil
+            return action
         case (.changed, .waiting), (.told, .waiting):
             // It is sent with the next attempt.
             return nil
@@ -71,15 +82,16 @@ package struct AutomaticMachine: Sendable {
             return run()
         case (.alarm, _):
             guard let alarm, alarm <= now else { return set(alarm: alarm) }
-            return run()
+            let isDue = wholeDue.map { $0 <= now } ?? false
+            return run(isWhole: !isForNews || isDue)
         }
     }
 
-    private mutating func run() -> Action {
+    private mutating func run(isWhole: Bool = true) -> Action {
         phase = .running
-        alarm = nil
+        (alarm, self.isWhole, isForNews) = (nil, isWhole, false)
         (wantsAnother, isAtOnce) = (false, false)
-        return .run
+        return isWhole ? .run : .fetch
     }
 
     /// Sets an alarm, unless there is an earlier one.
@@ -99,13 +111,15 @@ package struct AutomaticMachine: Sendable {
         }
         if let error {
             failures += 1
+            isForNews = false
             let until = now + backoff(failures)
             phase = .waiting(until: until, error)
             return set(alarm: until)
         }
         failures = 0
         phase = .idle
+        if isWhole { wholeDue = interval.map { now + $0 } }
         if wantsAnother { return set(alarm: now + (delay ?? 0)) }
-        return set(alarm: interval.map { now + $0 })
+        return set(alarm: wholeDue.map { max($0, now) })
     }
 }

@@ -13,10 +13,12 @@ protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
     /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
-    /// The answer to a request for events; 200 if the caller may receive them.
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
-    /// The current change mark; nil if it is not available now.
-    func cursor() -> String?
+    /// The answer to a request for events, 200 if the caller may receive them, and the tables that it listens to.
+    func events(
+        _ request: HTTPRequest, _ context: inout RequestContext
+    ) -> (response: HTTPResponse, tables: Set<String>)
+    /// What changed since a mark; nil if it is not available now.
+    func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews?
     /// The answer with the headers that every answer to a request with these headers has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
     /// Its own metrics.
@@ -29,8 +31,11 @@ extension RequestAnswering {
         AnswerPlace.writing.contains(request.method) ? .writes : .reads
     }
 
-    func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse { answer(request, &context) }
-    func cursor() -> String? { nil }
+    func events(
+        _ request: HTTPRequest, _ context: inout RequestContext
+    ) -> (response: HTTPResponse, tables: Set<String>) { (answer(request, &context), []) }
+
+    func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? { nil }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
     var measures: @Sendable () -> [Measure] { { [] } }
@@ -72,7 +77,7 @@ final class HTTPServer: Sendable {
         self.environment = environment
         log = ServerLog(configuration.log, environment)
         ids = RequestIDs(environment)
-        events = EventHub { service.cursor() }
+        events = EventHub { service.news(since: $0, isWhole: $1) }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         // One worker is always left for another client.
         let readers = ReadWorkers(
@@ -244,14 +249,14 @@ final class HTTPServer: Sendable {
     }
 
     private func listen(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
-        let response = service.events(read, &request.context)
+        let (response, tables) = service.events(read, &request.context)
         if response.status != 200 { return .whole(response) }
         // Listeners may stay forever: some connections are reserved for other clients.
         if events.count >= max(1, configuration.limits.connections * 3 / 4) {
             request.context.notes.explanation = "event streams use three quarters of limits.connections"
             return .whole(busy(read.headers))
         }
-        return .events(response)
+        return .events(response, tables)
     }
 
     /// The answer to a request that was not started because the server stops.

@@ -124,6 +124,9 @@ final class TickQueue: Sendable {
         }
     }
 
+    /// Whether the horizon of this process's own tick is at least at a number.
+    func hasSeen(_ change: Int64) -> Bool { plan.withLock { $0.horizon >= change } }
+
     func end() { plan.withLock { $0.isOver = true } }
 
     /// Learns where the horizon is. Returns the hold if it has lasted for a second.
@@ -175,6 +178,9 @@ extension SQLStore {
 
     private func tickAgain() { ticks.carryOut(tick) }
 
+    /// Looks for the end of a transaction that holds changes back.
+    func watchHorizon() { ticks.watch { [weak self] in self?.tickAgain() } }
+
     /// Without a tick, readers see the changes up to the last one.
     private func tick() {
         do throws(StoreFailure) {
@@ -182,7 +188,7 @@ extension SQLStore {
                 try connection.execute(NumberSource.tick(clock: environment.databaseClock))
                 let state = try connection.state(numbers, dialect)
                 if let hold = ticks.note(state) { try look(at: hold, connection) }
-                if state.change < state.ticked { ticks.watch { [weak self] in self?.tickAgain() } }
+                if state.change < state.ticked { watchHorizon() }
                 if ticks.isNew(state) { listener.withLock { $0 }?() }
             }
         } catch {

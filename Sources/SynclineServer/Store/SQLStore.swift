@@ -83,7 +83,8 @@ final class SQLStore: TableStore {
     /// Calls the body as soon as readers may see more changes, of any process if its numbers come from ticks.
     func listen(_ body: @escaping @Sendable () -> Void) {
         listener.withLock { $0 = body }
-        if numbers == .ticks { database.listen(to: NumberSource.channel, body) }
+        guard numbers == .ticks else { return }
+        database.listen(to: NumberSource.channel) { [ticks] ticked in if !ticks.hasSeen(ticked) { body() } }
     }
 
     func close() {
@@ -305,12 +306,17 @@ final class SQLStore: TableStore {
     private func mark(
         _ connection: any SQLConnection, _ known: Continuity, _ wanted: Int64?
     ) throws(StoreFailure) -> TickedReading<ChangeMark> {
+        let state = try learnState(connection, known)
+        return state.late(for: wanted).map { .late($0) } ?? .done(state.mark)
+    }
+
+    /// Reads the database's state, and takes note of it.
+    func learnState(_ connection: any SQLConnection, _ known: Continuity) throws(StoreFailure) -> DatabaseState {
         let state = try connection.state(numbers, dialect)
         try known.check(state)
-        if let issued = state.late(for: wanted) { return .late(issued) }
         if state.epoch != epoch { try refresh(connection) }
         noteCommitted(state)
-        return .done(state.mark)
+        return state
     }
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {

@@ -113,6 +113,11 @@ package struct TableRules: Hashable, Sendable {
 
     package var isEmpty: Bool { read == nil && write == nil && writes.isEmpty }
 
+    /// Whether rows of one of the tables lead callers to rows that they see.
+    package func isLed(byAnyOf tables: Set<String>) -> Bool {
+        read?.edges.contains { tables.contains($0.table) } ?? false
+    }
+
     /// The rule for a write; nil if none restricts it.
     package func rule(_ operation: RuleOperation) -> RowRule? { writes[operation] ?? write ?? read }
 

@@ -26,23 +26,39 @@ extension TableService {
 
     // MARK: Events
 
-    package func events(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
+    /// The head of a stream of events, and the tables whose changes it tells: those that the caller may read, of all or
+    /// of the ones that the request names.
+    package func events(
+        _ request: HTTPRequest, _ context: inout RequestContext
+    ) -> (response: HTTPResponse, tables: Set<String>) {
         do throws(StoreFailure) {
             let caller = try caller(request, &context)
-            // Any caller with read access to some table may subscribe.
-            if !settings.tables.contains(where: { $0.permits(.read, caller) }) {
-                throw .refused(caller == nil ? .loginNeeded : .notPermitted)
-            }
+            let readable = try named(request).filter { $0.permits(.read, caller) }
+            if readable.isEmpty { throw .refused(caller == nil ? .loginNeeded : .notPermitted) }
             var response = HTTPResponse(status: 200)
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
-            return response
+            return (response, Set(readable.map(\.name)))
         } catch {
-            return refused(error, .events, &context.notes)
+            return (refused(error, .events, &context.notes), [])
         }
     }
 
-    package func cursor() -> String? {
-        guard let mark = try? store.mark() else { return nil }
-        return ChangeCursor(epoch: mark.epoch, change: mark.change).text
+    /// The tables that a request for events names; unknown ones are ignored if it names a known one.
+    private func named(_ request: HTTPRequest) throws(StoreFailure) -> [TableDefinition] {
+        guard let list = request.query.first(where: { $0.isNamed("tables") })?.value else { return settings.tables }
+        let names = list.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        if names.contains("") { throw .refused(Refusal(400, "invalid-tables", "tables must be a list of tables")) }
+        let known = names.compactMap { try? table($0) }
+        return known.isEmpty ? [try table(names[0])] : known
+    }
+
+    /// What changed since a mark; nil if it is not available now. A row that leads to rows of another table by its rule
+    /// changes what callers see there.
+    package func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? {
+        guard var news = try? store.news(since: known, isWhole: isWhole) else { return nil }
+        news.tables = news.tables.map { tables in
+            tables.union(settings.tables.filter { $0.rules.isLed(byAnyOf: tables) }.map(\.name))
+        }
+        return news
     }
 }

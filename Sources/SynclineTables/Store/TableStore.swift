@@ -28,6 +28,9 @@ package protocol TableStore: Sendable {
     func check() throws(StoreFailure)
     /// The same for writing.
     func checkWrites() throws(StoreFailure)
+    /// The latest change mark, and the tables with changes since another one. By default, any may have some.
+    /// - Parameter isWhole: Whether every committed change must be part of it. Otherwise the latest may be told later.
+    func news(since known: ChangeMark?, isWhole: Bool) throws(StoreFailure) -> ChangeNews
     /// The epoch of the database, as last read.
     var epoch: String { get }
 }

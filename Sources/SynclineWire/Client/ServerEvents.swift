@@ -4,16 +4,17 @@ package struct ServerEvents {
     package struct Event: Hashable, Sendable {
         package var name: String
         package var data: String
+        /// The tables that it names; nil: any.
+        package var tables: [String]?
 
-        package init(_ name: String, _ data: String) {
-            self.name = name
-            self.data = data
+        package init(_ name: String, _ data: String, tables: [String]? = nil) {
+            (self.name, self.data, self.tables) = (name, data, tables)
         }
     }
 
     private var line: [UInt8] = []
     private var event = Event("", "")
-    /// A longer line is not a cursor.
+    /// A longer line is not a cursor, and may be a part of a list.
     private static let lineLimit = 4096
 
     package init() {}
@@ -45,6 +46,8 @@ package struct ServerEvents {
         switch sides[0] {
         case "event": event.name = value
         case "data": event.data = value
+        case "tables" where line.count < ServerEvents.lineLimit && !value.isEmpty:
+            event.tables = value.split(separator: ",").map(String.init)
         default: break
         }
         return nil

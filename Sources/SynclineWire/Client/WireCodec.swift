@@ -58,8 +58,14 @@ package struct WireCodec: Sendable {
         return request
     }
 
-    /// The request for the server's event stream.
-    package var events: HTTPRequest { HTTPRequest("GET", tables + "/$events") }
+    /// The request for the server's event stream, of some tables, or of all if there are too many for a URL.
+    package func events(of names: [String]) -> HTTPRequest {
+        var request = HTTPRequest("GET", tables + "/$events")
+        let list = names.joined(separator: ",")
+        let isFine = !list.isEmpty && list.utf8.count <= 2048 && !names.contains { $0.utf8.contains(0x2c) }
+        if isFine { request.query = [HTTPHeader("tables", list)] }
+        return request
+    }
 
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
         var path = tables

@@ -131,7 +131,7 @@ func token(
         func events(_ headers: [String: String]) -> HTTPResponse {
             request.headers = headers.map { HTTPHeader($0.key, $0.value) }
             var context = RequestContext()
-            return desk.service.events(request, &context)
+            return desk.service.events(request, &context).response
         }
         let guest = login("ann", #","roles":["guest"]"#)
         #expect(events([:]).status == 401 && events([:]).headers.contains("WWW-Authenticate"))

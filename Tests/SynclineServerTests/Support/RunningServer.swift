@@ -15,10 +15,14 @@ final class RunningServer {
     let server: Server
     let port: UInt16
     private let keeper: AnyObject
+    private let store: String
 
-    init(_ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "") throws {
-        let (store, keeper) = try backend.store()
-        self.keeper = keeper
+    /// - Parameter other: A server with the same store.
+    init(
+        _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "",
+        beside other: RunningServer? = nil
+    ) throws {
+        (store, keeper) = try other.map { ($0.store, $0.keeper) } ?? backend.store()
         let address = Value.string(store).json
         let json = """
             {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},

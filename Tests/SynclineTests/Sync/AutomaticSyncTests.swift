@@ -189,6 +189,46 @@ import Testing
         try await database.close()
     }
 
+    @Test func `only the tables that an announcement names are pulled`() async throws {
+        for table in ["t", "U"] { server.setTable(table, rows: []) }
+        let telling = TellingNetwork(network)
+        let database = try await open(telling)
+        var settings = AutomaticSyncSettings(tables: ["t", "U"])
+        settings.interval = nil
+        let sync = try database.startAutomaticSync(settings)
+        await telling.waitForStream(1)
+        #expect(telling.asked == "U,t")
+        func round(_ begin: () async throws -> Void) async throws -> Set<String> {
+            let last = sync.status.lastRound
+            _ = telling.takePaths()
+            try await begin()
+            await skip()
+            #expect(await status(of: sync) { $0.phase == .idle && $0.lastRound != last } != nil)
+            return Set(telling.takePaths())
+        }
+        #expect(try await round { telling.tell("1", tables: "T,x") } == ["/tables/t"])
+        #expect(try await round { telling.tell("2", tables: "u") } == ["/tables/U"])
+        #expect(try await round { telling.tell("3") } == ["/tables/t", "/tables/U"])
+        await sync.stop()
+        try await database.close()
+    }
+
+    @Test func `a caller waits for a whole round`() async throws {
+        for table in ["t", "u"] { server.setTable(table, rows: []) }
+        let telling = TellingNetwork(network)
+        let database = try await open(telling)
+        var settings = AutomaticSyncSettings(tables: ["t", "u"])
+        settings.interval = nil
+        let sync = try database.startAutomaticSync(settings)
+        await telling.waitForStream(1)
+        server.setTable("u", rows: [.object([.init("id", .string("theirs"))])])
+        telling.tell("1", tables: "t")
+        try await database.caughtUp()
+        #expect(try await database.rows(of: "u").get(id: "theirs") != nil)
+        await sync.stop()
+        try await database.close()
+    }
+
     @Test func `a stream whose token was refused is requested with another token`() async throws {
         server.setTable("t", rows: [])
         let telling = TellingNetwork(network, refusing: "first")
@@ -247,6 +287,8 @@ private final class HeldNetwork: HTTPTransport {
 private final class TellingNetwork: HTTPTransport {
     private struct State: Sendable {
         var streams = 0
+        var asked: String?
+        var paths: [String] = []
         var hear: (@Sendable ([UInt8]) -> Void)?
         var end: AsyncStream<Void>.Continuation?
     }
@@ -262,6 +304,7 @@ private final class TellingNetwork: HTTPTransport {
     }
 
     func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
+        state.withLock { $0.paths.append(request.path) }
         var response = try await network.send(request)
         response.headers.append(HTTPHeader(WireHeader.capabilities, "events"))
         return response
@@ -276,6 +319,7 @@ private final class TellingNetwork: HTTPTransport {
         let (stream, end) = AsyncStream<Void>.makeStream()
         state.withLock { state in
             state.streams += 1
+            state.asked = request.query.first?.value
             (state.hear, state.end) = (hear, end)
         }
         for await _ in stream {}
@@ -289,9 +333,20 @@ private final class TellingNetwork: HTTPTransport {
         while streams < number { await Task.yield() }
     }
 
-    func tell(_ cursor: String) {
+    func tell(_ cursor: String, tables: String? = nil) {
         let hear = state.withLock { $0.hear }
-        hear?(Array("event: change\ndata: \(cursor)\n\n".utf8))
+        hear?(Array("event: change\n\(tables.map { "tables: \($0)\n" } ?? "")data: \(cursor)\n\n".utf8))
+    }
+
+    /// The tables that the stream was asked for.
+    var asked: String? { state.withLock { $0.asked } }
+
+    /// The paths of requests since the last call.
+    func takePaths() -> [String] {
+        state.withLock { state in
+            defer { state.paths = [] }
+            return state.paths
+        }
     }
 
     func endStream() { state.withLock { $0.end }?.finish() }

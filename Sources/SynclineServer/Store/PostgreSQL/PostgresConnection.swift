@@ -102,17 +102,17 @@ final class PostgresConnection: SQLConnection {
             .map { "SET \(isLocal ? "LOCAL " : "")\($0) = \(limit)" }.joined(separator: "; ")
     }
 
-    /// Waits for a notification. Returns whether there was one in time.
-    func isNotified(within milliseconds: Int32) throws(StoreFailure) -> Bool {
+    /// Waits for notifications. Returns the largest of their numbers; nil if there was none in time.
+    func notification(within milliseconds: Int32) throws(StoreFailure) -> Int64? {
         var question = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        if poll(&question, 1, milliseconds) == 0 { return false }
+        if poll(&question, 1, milliseconds) == 0 { return nil }
         guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw failure(nil) }
-        var isNotified = false
+        var latest: Int64?
         while let notification = PQnotifies(handle) {
+            latest = max(latest ?? 0, Int64(String(cString: notification.pointee.extra)) ?? .max)
             PQfreemem(notification)
-            isNotified = true
         }
-        return isNotified
+        return latest
     }
 
     // MARK: Statements

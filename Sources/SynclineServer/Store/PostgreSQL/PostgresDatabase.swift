@@ -68,7 +68,7 @@ final class PostgresDatabase: SQLDatabase {
 
     func interrupt() { interruption.cut() }
 
-    func listen(to channel: String, _ body: @escaping @Sendable () -> Void) {
+    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void) {
         listening.begin(url, channel, interruption, body)
     }
 

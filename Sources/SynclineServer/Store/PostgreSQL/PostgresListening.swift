@@ -11,7 +11,7 @@ final class PostgresListening: Sendable {
 
     /// Listens until the end. After a failure it connects again.
     func begin(
-        _ url: String, _ channel: String, _ interruption: Interruption, _ body: @escaping @Sendable () -> Void
+        _ url: String, _ channel: String, _ interruption: Interruption, _ body: @escaping @Sendable (Int64) -> Void
     ) {
         let waits = PostgresWaitLimits(interruption: interruption, isForRequests: false)
         DispatchQueue(label: "syncline.listening").async { [self] in
@@ -20,9 +20,9 @@ final class PostgresListening: Sendable {
                     let connection = try PostgresConnection(url: url, waits: waits)
                     if connection.isLent { return }
                     try connection.execute("LISTEN \(channel)")
-                    body()
+                    body(.max)
                     while !isOver.load(ordering: .acquiring) {
-                        if try connection.isNotified(within: 200) { body() }
+                        if let number = try connection.notification(within: 200) { body(number) }
                     }
                 } catch {
                     _ = DispatchSemaphore(value: 0).wait(timeout: .now() + PostgresListening.pause)

@@ -43,8 +43,9 @@ protocol SQLDatabase: Sendable {
     func check() throws(StoreFailure)
     /// Throws the reason why nothing can be written. It waits for no writer.
     func checkWrites() throws(StoreFailure)
-    /// Calls the body when another session notifies a channel, until the database is closed, if the database can do that.
-    func listen(to channel: String, _ body: @escaping @Sendable () -> Void)
+    /// Calls the body when a session notifies a channel of a number, until the database is closed, if the database can do
+    /// that. If a notification may have been missed, the number is the largest one.
+    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void)
     /// Interrupts all current and later waits for the database.
     func interrupt()
     func close()
@@ -53,7 +54,7 @@ protocol SQLDatabase: Sendable {
 }
 
 extension SQLDatabase {
-    func listen(to channel: String, _ body: @escaping @Sendable () -> Void) {}
+    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void) {}
 }
 
 extension SQLConnection {

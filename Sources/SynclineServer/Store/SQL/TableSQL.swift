@@ -192,6 +192,30 @@ final class TableSQL: Sendable {
         return " FROM \(table)\(TableSQL.where(conditions))"
     }
 
+    /// 1 if rows were changed after the number that is the first value, and up to the second one, otherwise 0. The
+    /// largest number is an index's last entry, so the database never looks at other rows.
+    private var isChanged: String {
+        let (after, until) = (dialect.placeholder(1, for: .integer(0)), dialect.placeholder(2, for: .integer(0)))
+        var latest = ["(SELECT max(\(name(.version))) FROM \(table) WHERE \(name(.version)) <= \(until))"]
+        if !schema.definition.softDelete {
+            latest.append(
+                """
+                (SELECT max("change") FROM "syncline_tombstones" \
+                WHERE "table" = \(schema.definition.name.quoted(by: "'")) AND "change" <= \(until))
+                """)
+        }
+        return "CASE WHEN \(latest.map { "\($0) > \(after)" }.joined(separator: " OR ")) THEN 1 ELSE 0 END"
+    }
+
+    /// Selects for each of some tables whether it was changed.
+    static func areChanged(
+        _ tables: [TableSQL], _ dialect: SQLDialect, after change: Int64, through last: Int64
+    ) -> SQLStatement {
+        SQLStatement(
+            dialect, prepared: "SELECT " + tables.map(\.isChanged).joined(separator: ", "),
+            values: [.integer(change), .integer(last)])
+    }
+
     // MARK: Writing
 
     /// The system columns that an insert sets, in order.

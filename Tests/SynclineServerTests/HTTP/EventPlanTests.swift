@@ -1,0 +1,130 @@
+// Which listeners hear of which changes, and when.
+
+import SynclineGround
+import SynclineWire
+import Testing
+
+@testable import SynclineServer
+@testable import SynclineTables
+
+@Suite struct EventPlanTests {
+    private var plan = EventPlan<Int>()
+    private let start = ContinuousClock.Instant.present
+
+    private func news(_ change: Int64, _ tables: Set<String>? = nil, epoch: String = "e") -> ChangeNews {
+        ChangeNews(ChangeMark(epoch: epoch, change: change, purged: 0), tables)
+    }
+
+    /// Who hears of news, and which tables it names to each; `any` for no names.
+    private mutating func told(_ news: ChangeNews) -> [Int: String] {
+        var told: [Int: String] = [:]
+        for (event, listeners) in plan.take(news) {
+            for listener in listeners {
+                #expect(told[listener] == nil && event.cursor == news.cursor)
+                told[listener] = event.tables?.sorted().joined(separator: ",") ?? "any"
+            }
+        }
+        return told
+    }
+
+    @Test mutating func `a listener hears of its own tables, once of each mark`() {
+        #expect(plan.add(1, ["a", "b"]) == nil && plan.add(2, ["c"]) == nil)
+        #expect(told(news(5)) == [1: "any", 2: "any"])
+        #expect(told(news(6, ["a", "x"])) == [1: "a"])
+        #expect(told(news(6, [])) == [:])
+        #expect(told(news(7, ["x"])) == [:], "no listener may see it")
+        #expect(told(news(8, ["a", "b", "c"])) == [1: "a,b", 2: "c"])
+        #expect(told(news(9)) == [1: "any", 2: "any"], "what changed is not known")
+        #expect(told(news(3, epoch: "f")) == [1: "any", 2: "any"])
+        #expect(told(news(3, epoch: "f")) == [:])
+        plan.remove(1)
+        #expect(told(news(10, ["a", "c"], epoch: "f")) == [2: "c"] && plan.count == 1)
+    }
+
+    @Test mutating func `a new listener hears the mark at once, and whatever follows it`() {
+        _ = plan.add(1, ["a"])
+        _ = told(news(5))
+        let first = plan.add(2, ["b"])
+        #expect(first?.cursor == news(5).cursor && first?.tables == nil)
+        #expect(told(news(6, ["b"])) == [2: "b"])
+        plan.forget()
+        #expect(plan.add(3, ["a"]) == nil, "the mark may be old")
+        #expect(told(news(7, ["b"])) == [2: "b", 3: "any"])
+    }
+
+    @Test mutating func `those that hear the same share the bytes`() {
+        for listener in 0..<100 { _ = plan.add(listener, listener % 2 == 0 ? ["a", "b"] : ["a", "c"]) }
+        _ = plan.take(news(1))
+        let told = plan.take(news(2, ["a"]))
+        #expect(told.count == 1 && told.first?.listeners.count == 100)
+        #expect(plan.take(news(3, ["a", "c"])).map(\.listeners.count).sorted() == [50, 50])
+        for listener in 0..<100 { plan.remove(listener) }
+        #expect(plan.count == 0 && plan.take(news(4)).isEmpty)
+    }
+
+    @Test mutating func `an idle listener gets a comment, also if others come meanwhile`() {
+        _ = plan.add(1, ["a"])
+        _ = told(news(1))
+        for round in 1..<EventPlan<Int>.quietLimit {
+            #expect(plan.endRound().isEmpty)
+            _ = plan.add(1 + round, ["a"])
+        }
+        #expect(plan.endRound() == [1])
+        #expect(plan.endRound() == [2])
+        #expect(told(news(2, ["a"])).count == EventPlan<Int>.quietLimit)
+        #expect(plan.endRound().isEmpty)
+    }
+
+    @Test mutating func `a commit is told at once, or after a rest that grows with what the last one cost`() {
+        #expect(plan.wake(now: start) == nil, "there are no listeners")
+        _ = plan.add(1, ["a"])
+        #expect(plan.wake(now: start) == .zero)
+        #expect(plan.wake(now: start) == nil, "it will be told with the other")
+        plan.begin()
+        plan.end(began: start, now: start + .milliseconds(1), events: 1)
+        #expect(plan.wake(now: start + .milliseconds(2)) == .milliseconds(3))
+        plan.begin()
+        plan.end(began: start, now: start + .milliseconds(1), events: 5000)
+        #expect(plan.wake(now: start + .milliseconds(10)) == .milliseconds(90))
+        plan.begin()
+        plan.end(began: start, now: start + .milliseconds(20), events: 0)
+        #expect(plan.wake(now: start + .milliseconds(20)) == .milliseconds(60))
+        plan.begin()
+        #expect(plan.wake(now: start + .seconds(1)) == .zero)
+    }
+
+    @Test func `an event names few tables, and an older client reads it as before`() {
+        #expect(
+            String(decoding: ChangeEvent("c", nil).bytes, as: UTF8.self) == "retry: 1000\nevent: change\ndata: c\n\n")
+        #expect(
+            String(decoding: ChangeEvent("c", ["b", "a"]).bytes, as: UTF8.self)
+                == "retry: 1000\nevent: change\ntables: a,b\ndata: c\n\n")
+        #expect(ChangeEvent("c", Set((0..<200).map { "table-number-\($0)" })).tables == nil)
+    }
+
+    @Test func `a slow reader gets one event for all that it missed`() {
+        let resumed = Atomic(0)
+        let stream = EventStream { resumed.add(1, ordering: .relaxed) }
+        func text(_ limit: Int = 1000) -> String {
+            guard case .bytes(let bytes) = stream.next(atMost: limit, suspend: {}) else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(text() == "")
+        stream.send(ChangeEvent("1", ["a"]))
+        #expect(resumed.load(ordering: .relaxed) == 1)
+        let begin = text(10)
+        stream.send(ChangeEvent("2", ["b"]))
+        stream.remind()
+        stream.send(ChangeEvent("3", ["a"]))
+        #expect(begin + text() == "retry: 1000\nevent: change\ntables: a\ndata: 1\n\n")
+        #expect(text() == "retry: 1000\nevent: change\ntables: a,b\ndata: 3\n\n")
+        stream.send(ChangeEvent("4", ["a"]))
+        stream.send(ChangeEvent("5", nil))
+        stream.send(ChangeEvent("6", ["a"]))
+        #expect(text() == "retry: 1000\nevent: change\ndata: 6\n\n" && text() == "")
+        stream.remind()
+        #expect(text() == ": nothing new\n\n" && resumed.load(ordering: .relaxed) == 2)
+        stream.end()
+        if case .end = stream.next(atMost: 9, suspend: {}) {} else { Issue.record("it does not end") }
+    }
+}
