@@ -92,4 +92,26 @@ struct CountingDatabase: SQLDatabase {
         #expect(again.descriptions <= 3 && again.statements <= 15, "\(again)")
         withExtendedLifetime(keeper) {}
     }
+
+    @Test(arguments: TestBackend.available)
+    func `listeners cost few questions, however many tables there are`(_ backend: TestBackend) throws {
+        let (inner, keeper) = try backend.database()
+        let tables = (0..<250).map { #""table\#($0)":{"columns":{"text":"string"}}"# }.joined(separator: ",")
+        let database = CountingDatabase(inner: inner)
+        let store = try SQLStore(
+            database, try configuration("{\"tables\":{\(tables)}}").tables, StillEnvironment())
+        let mark = try store.mark()
+        for table in ["table7", "table249"] {
+            let write = TableWrite(.insert(Row([])), table: table, id: "a", serverProtocol: .zumo2)
+            #expect(try store.write([[write]], stopsAtRefusal: false)[0][0].row != nil)
+        }
+        let end = try store.mark()
+        let before = database.counts.statements.load(ordering: .relaxed)
+        let news = try store.news(since: mark, isWhole: false)
+        #expect(news.tables == ["table7", "table249"] && news.mark == end)
+        #expect(database.counts.statements.load(ordering: .relaxed) - before == 4)
+        #expect(try store.news(since: end, isWhole: false).tables == [])
+        #expect(database.counts.statements.load(ordering: .relaxed) - before == 5)
+        withExtendedLifetime(keeper) {}
+    }
 }

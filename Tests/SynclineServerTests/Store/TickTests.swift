@@ -126,6 +126,29 @@ import Testing
         withExtendedLifetime(cluster) {}
     }
 
+    @Test func `listeners hear of a change that was held back as soon as it is not, in each process`() throws {
+        guard let (cluster, url) = try Self.newDatabase() else { return }
+        let (store, other) = (try Self.open(url).0, try Self.open(url).0)
+        _ = try Self.write(store, .insert(Self.text("0")), "a")
+        let mark = try other.mark()
+        let slow = try PostgresConnection(url: url)
+        try slow.execute("BEGIN; \(Self.insertion("slow", into: "h"))")
+        _ = try Self.write(store, .insert(Self.text("1")), "b")
+        let woken = DispatchSemaphore(value: 0)
+        other.listen { woken.signal() }
+        #expect(woken.wait(timeout: .now() + .seconds(60)) == .success)
+        #expect(try other.news(since: mark, isWhole: false).tables == [], "it may be told later")
+        try slow.execute("COMMIT")
+        while try other.news(since: mark, isWhole: false).tables == [] {
+            try #require(woken.wait(timeout: .now() + .seconds(60)) == .success)
+        }
+        #expect(try other.news(since: mark, isWhole: true).tables == ["h", "t"])
+        #expect(try store.news(since: other.mark(), isWhole: true).tables == [])
+        #expect(try store.news(since: nil, isWhole: true).tables == nil)
+        other.close()
+        withExtendedLifetime(cluster) {}
+    }
+
     @Test func `the source of numbers changes only with a new epoch`() throws {
         guard let (cluster, url) = try Self.newDatabase() else { return }
         var (store, service) = try Self.open(url, .line)
