@@ -83,9 +83,21 @@ final class EventHub: Sendable {
         let (told, quiet) = state.withLock { state in
             (found.map { state.plan.take($0) } ?? [], isRound ? state.plan.endRound() : [])
         }
-        for (event, streams) in told { for stream in streams { stream.send(event) } }
+        let answered = ContinuousClock.Instant.present
+        var sent = 0
+        for (event, streams) in told {
+            for stream in streams {
+                // Here, so that no later event overtakes one that waits.
+                if EventPlan<EventStream>.isPause(after: sent) { pause() }
+                stream.send(event)
+                sent += 1
+            }
+        }
         for stream in quiet { stream.remind() }
-        let events = told.reduce(0) { $0 + $1.listeners.count }
-        state.withLock { $0.plan.end(began: began, now: .present, events: events) }
+        state.withLock { $0.plan.end(began: began, answered: answered, events: sent) }
+    }
+
+    private func pause() {
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(100))
     }
 }

@@ -92,8 +92,12 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
     /// Called when that time is over: later commits are not part of the answer.
     mutating func begin() { isWoken = false }
 
-    /// Called when a question is answered and the events are sent.
-    mutating func end(began: ContinuousClock.Instant, now: ContinuousClock.Instant, events: Int) {
-        restEnd = began + max(Self.rest, began.duration(to: now) * 4, Self.cost * events * 2)
+    /// Called when a question was answered and the events are sent.
+    mutating func end(began: ContinuousClock.Instant, answered: ContinuousClock.Instant, events: Int) {
+        restEnd = began + max(Self.rest, began.duration(to: answered) * 4, Self.cost * events * 2)
     }
+
+    /// Whether others wait a moment after some events: 1,000 are sent at once, and then 500 at a time. Listeners ask for
+    /// the changes as soon as they hear of them; together, thousands would wait too long for each other.
+    static func isPause(after sent: Int) -> Bool { sent >= 1000 && sent.isMultiple(of: 500) }
 }

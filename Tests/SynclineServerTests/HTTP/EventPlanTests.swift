@@ -81,16 +81,20 @@ import Testing
         #expect(plan.wake(now: start) == .zero)
         #expect(plan.wake(now: start) == nil, "it will be told with the other")
         plan.begin()
-        plan.end(began: start, now: start + .milliseconds(1), events: 1)
+        plan.end(began: start, answered: start + .milliseconds(1), events: 1)
         #expect(plan.wake(now: start + .milliseconds(2)) == .milliseconds(3))
         plan.begin()
-        plan.end(began: start, now: start + .milliseconds(1), events: 5000)
+        plan.end(began: start, answered: start + .milliseconds(1), events: 5000)
         #expect(plan.wake(now: start + .milliseconds(10)) == .milliseconds(90))
         plan.begin()
-        plan.end(began: start, now: start + .milliseconds(20), events: 0)
+        plan.end(began: start, answered: start + .milliseconds(20), events: 0)
         #expect(plan.wake(now: start + .milliseconds(20)) == .milliseconds(60))
         plan.begin()
         #expect(plan.wake(now: start + .seconds(1)) == .zero)
+    }
+
+    @Test func `a thousand listeners hear at once, and others in turn`() {
+        #expect((0..<3000).filter { EventPlan<Int>.isPause(after: $0) } == [1000, 1500, 2000, 2500])
     }
 
     @Test func `an event names few tables, and an older client reads it as before`() {
