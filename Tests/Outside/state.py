@@ -4,6 +4,9 @@
 entries their kind, the key and the value in hexadecimal digits. At the end it counts blocks by form, and columns by encoding.
 
     python3 state.py STORE_DIRECTORY
+
+With --blocks it prints each block as an object of JSON: its file, its address, its entries in hexadecimal digits, and if it
+is in columns, the values of each column as JSON.
 """
 
 import base64
@@ -688,11 +691,25 @@ def show(folder: str) -> None:
         print(f"# {count} {name}")
 
 
+def show_blocks(folder: str) -> None:
+    for root in roots(Checkpoint(folder, newest(folder)).note())[1]:
+        run = Run(folder, root, collections.Counter())
+        for _, address in run.index():
+            data = run.file.block(address)
+            columns = None if data[0] else ColumnBlock(data, run.symbols, run.seen).values
+            print(json.dumps({
+                "file": root.file, "address": address,
+                "entries": [[entry.key.hex(), None if entry.value is None else entry.value.hex()] for entry in run.block(address)],
+                "columns": columns and [[value(Reader(content)) for content in values] for values in columns]}))
+
+
 def main() -> None:
-    if len(sys.argv) != 2:
-        sys.exit("usage: python3 state.py STORE_DIRECTORY")
+    words = sys.argv[1:]
+    body = show_blocks if words[:1] == ["--blocks"] else show
+    if len(words) != (2 if body is show_blocks else 1):
+        sys.exit("usage: python3 state.py [--blocks] STORE_DIRECTORY")
     try:
-        show(sys.argv[1])
+        body(words[-1])
     except (Malformed, OSError) as error:
         sys.exit(f"state.py: {error}")
 

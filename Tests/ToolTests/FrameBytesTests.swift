@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct FrameBytesTests {
     /// Whether the fields of each part lie side by side, and how many bytes they have.
-    private func sizes(_ bytes: FrameBytes) -> (frame: Int, payload: Int)? {
+    static func sizes(_ bytes: FrameBytes) -> (frame: Int, payload: Int)? {
         var ends: [FrameField.Part: Int] = [:]
         for field in bytes.fields {
             guard field.offset == ends[field.part, default: 0], !field.bytes.isEmpty else { return nil }
@@ -64,7 +64,7 @@ import Testing
                 let frame = Array(data[start..<(start + Int(entry.summary.length.rawValue))])
                 let bytes = FrameBytes(frame, seed: catalog.identity.seed, after: before)
                 let payload = try #require(bytes.payload, "seed \(seed), \(entry.summary.position)")
-                let sizes = try #require(self.sizes(bytes), "seed \(seed), \(entry.summary.position)")
+                let sizes = try #require(Self.sizes(bytes), "seed \(seed), \(entry.summary.position)")
                 try #require(sizes == (frame.count, payload.count), "seed \(seed), \(entry.summary.position)")
                 try #require(!bytes.fields.contains { $0.isRight == false }, "seed \(seed), \(entry.summary.position)")
                 try #require(!bytes.fields.contains { $0.name.contains("without meaning") }, "seed \(seed)")
@@ -99,7 +99,8 @@ import Testing
             if !bytes.isEmpty { bytes[chance.below(bytes.count)] ^= 1 << UInt8(chance.below(8)) }
             let fields = FrameBytes(bytes, seed: seed)
             #expect(
-                sizes(fields)?.frame == bytes.count && sizes(fields)?.payload == fields.payload?.count ?? 0, "\(bytes)")
+                Self.sizes(fields)?.frame == bytes.count && Self.sizes(fields)?.payload == fields.payload?.count ?? 0,
+                "\(bytes)")
         }
         #expect(FrameBytes([], seed: seed).fields.isEmpty)
     }

@@ -5,6 +5,8 @@ package struct FrameEntry: Hashable, Sendable {
     package var summary: FrameSummary
     /// Nil if it can't be read.
     package var content: FrameContent?
+
+    package init(summary: FrameSummary) { self.summary = summary }
 }
 
 /// What a frame says beyond its header.
@@ -90,6 +92,12 @@ extension LogInspection {
         guard let segment = catalog.segments.last else { return .none }
         guard let header = segment.header else { return segment.first.previous }
         return try tail(of: segment, header).scan.durableThrough
+    }
+
+    /// Returns where the frames of a segment end; zeros ahead or damage may follow.
+    package func end(of segment: LogCatalog.Segment) throws(LogError) -> UInt64 {
+        guard segment.end == nil, let header = segment.header else { return segment.reach }
+        return try tail(of: segment, header).scan.tail.offset
     }
 
     /// Returns the record for an address that counts back from the end.

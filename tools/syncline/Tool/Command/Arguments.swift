@@ -102,7 +102,7 @@ package struct Arguments: Sendable {
         guard let address = Address(text) else {
             throw .usage(
                 "`\(escaped(text))` is not a valid address",
-                hint: "Write @41, @41..57, @-1 (the last), s7 or s7:5209663.")
+                hint: "Write @41, @41..57, @-1 (the last), s7, s7:5209663 or c40:4096.")
         }
         return address
     }

@@ -1,4 +1,4 @@
-// `inspect frame`: one frame, with every byte named.
+// `inspect frame`: one frame or the header of a file, with every byte named.
 
 import SegmentLog
 import Syncline
@@ -9,22 +9,22 @@ extension InspectCommand {
         "inspect frame", "name every byte of a frame",
         details: [
             """
-            The fields are those of docs/FORMAT.md: first the frame as it is stored, then its payload, unmasked and \
-            decompressed, if the frame verifies. CHECK says whether a field is what it has to be. Damage is shown in \
-            the same way, as far as its bytes have a meaning.
+            The fields are those of docs/FORMAT.md and docs/STATE.md: the frame as it is stored, then its payload, \
+            decoded, if the frame verifies. CHECK says whether a field is what it has to be.
             """
         ],
         operands: [
             Operand(
-                "ADDRESS", "s7:5209663, the frame that holds the byte, or @41, one with the record", isRequired: true)
+                "ADDRESS", "s7:5209663 or c40:4096 (a checkpoint), the frame or header that holds the byte, or @41",
+                isRequired: true)
         ],
         options: [Option("bytes", "show the bytes of each field"), .full],
         examples: [
             Example("syncline inspect frame s1:512 --bytes", "the first frame of a log"),
-            Example("syncline inspect frame @-1", "the frame with the last event"),
+            Example("syncline inspect frame c40:0", "the header of a checkpoint"),
         ],
         result:
-            #"[{"part":"frame|payload","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
+            #"[{"part":"header|frame|payload","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
         exits: [Exit(.no, "the frame does not exist, or is damaged")], run: runFrame)
 
     private nonisolated(nonsending) static func runFrame(
@@ -43,13 +43,13 @@ extension InspectCommand {
         var columns: [Column] = ["PART", Column("OFFSET", .right), Column("SIZE", .right), "FIELD", "VALUE", "CHECK"]
         if showsBytes { columns.append("BYTES") }
         var list = try ListWriter(context.output, columns, isCut: !arguments.flag("full"))
-        for field in found.bytes.fields {
+        for field in found.fields {
             var cells = cells(field)
             if showsBytes { cells.append(Cell(shown(field.bytes, isFull: arguments.flag("full")))) }
-            try list.row(cells, json: json(field, showsBytes: showsBytes))
+            try list.row(cells, json: field.json(showsBytes: showsBytes))
         }
         try list.finish()
-        return found.bytes.fields.contains { $0.isRight == false } ? .no : .done
+        return found.fields.contains { $0.isRight == false } ? .no : .done
     }
 
     private static func cells(_ field: FrameField) -> [Cell] {
@@ -63,14 +63,5 @@ extension InspectCommand {
     private static func shown(_ bytes: ArraySlice<UInt8>, isFull: Bool) -> String {
         let isCut = bytes.count > 24 && !isFull
         return Hexadecimal.text(of: isCut ? bytes.prefix(24) : bytes) + (isCut ? "…" : "")
-    }
-
-    private static func json(_ field: FrameField, showsBytes: Bool) -> JSONValue {
-        let head: JSONValue = [
-            "part": .string(field.part.rawValue), "offset": .number(field.offset), "size": .number(field.bytes.count),
-            "field": .string(field.name), "value": .string(field.value),
-            "right": field.isRight.map { .boolean($0) } ?? .null,
-        ]
-        return head.adding(["bytes": showsBytes ? .string(Hexadecimal.text(of: field.bytes)) : nil])
     }
 }

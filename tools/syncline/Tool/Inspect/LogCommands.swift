@@ -247,7 +247,7 @@ enum LogCommands {
         do {
             try inspection.frames(FrameSelection(at: Address(text))) { found in
                 switch found {
-                case .item(let frame): json = frame.json
+                case .item(let frame): json = frame.json()
                 case .damage(let damage): json = ["address": .string(damage.address), "damage": damage.json]
                 }
                 throw Found()

@@ -1,4 +1,5 @@
-// The notation that reports print and commands accept: `@41`, `@41..57`, `@-1`, `s7:5209663`, `s7`.
+// The notation that reports print and commands accept: `@41`, `@41..57`, `@-1`, `s7:5209663`, `s7`, and
+// for the checkpoint of an event `c40:4096`, `c40`.
 
 package import SegmentLog
 
@@ -10,6 +11,8 @@ package enum Address: Hashable, Sendable {
     case segment(UInt64)
     /// `s7:5209663`
     case position(LogPosition)
+    /// `c40:4096`, or `c40` for its first byte
+    case checkpoint(SequenceNumber, offset: UInt64)
 
     /// Parses an address; nil if the string is not one.
     package init?(_ text: String) {
@@ -17,6 +20,8 @@ package enum Address: Hashable, Sendable {
             self.init(record: text.dropFirst())
         } else if text.hasPrefix("s") {
             self.init(position: text.dropFirst())
+        } else if text.hasPrefix("c") {
+            self.init(checkpoint: text.dropFirst())
         } else {
             return nil
         }
@@ -39,15 +44,20 @@ package enum Address: Hashable, Sendable {
     }
 
     private init?(position text: Substring) {
-        guard let colon = text.firstIndex(of: ":") else {
-            guard let segment = Address.number(text), segment > 0 else { return nil }
-            self = .segment(segment)
-            return
-        }
-        guard let segment = Address.number(text[..<colon]), segment > 0,
-            let offset = Address.number(text[colon...].dropFirst())
-        else { return nil }
-        self = .position(LogPosition(segment: segment, offset: offset))
+        guard let (segment, offset) = Address.place(text), segment > 0 else { return nil }
+        self = offset.map { .position(LogPosition(segment: segment, offset: $0)) } ?? .segment(segment)
+    }
+
+    private init?(checkpoint text: Substring) {
+        guard let (through, offset) = Address.place(text) else { return nil }
+        self = .checkpoint(SequenceNumber(rawValue: through), offset: offset ?? 0)
+    }
+
+    /// `7:512` or `7`
+    private static func place(_ text: Substring) -> (file: UInt64, offset: UInt64?)? {
+        guard let colon = text.firstIndex(of: ":") else { return number(text).map { ($0, nil) } }
+        guard let file = number(text[..<colon]), let offset = number(text[colon...].dropFirst()) else { return nil }
+        return (file, offset)
     }
 
     /// Digits only: a sign would have another meaning.
@@ -71,7 +81,7 @@ extension FrameSelection {
     init(at address: Address?, segment: UInt64? = nil) {
         self.init(segment: segment)
         switch address {
-        case nil: break
+        case nil, .checkpoint?: break
         case .records(let records)?: self.records = records
         case .segment(let ordinal)?: position = LogPosition(segment: ordinal, offset: 0)
         case .position(let place)?: position = place

@@ -1,24 +1,10 @@
-// Every byte of a frame with the name that docs/FORMAT.md gives it. Pure: it reads no file. Fields lie side by side: each byte
-// of the frame, and each byte of its decoded payload, is in exactly one, whatever the bytes are.
+// Every byte of a frame with the name that docs/FORMAT.md gives it, and in a checkpoint docs/STATE.md. Pure: it reads no file.
+// Fields lie side by side: each byte of the frame, and each byte of its decoded payload, is in exactly one, whatever the
+// bytes are.
 
 import SegmentLog
 import SynclineCore
 import SynclineGround
-
-/// Bytes with a name.
-struct FrameField {
-    enum Part: String {
-        case frame, payload
-    }
-
-    var part: Part
-    var offset: Int
-    var bytes: ArraySlice<UInt8>
-    var name: String
-    var value = ""
-    /// Whether the field is what it has to be; nil if the bytes alone can't tell.
-    var isRight: Bool?
-}
 
 struct FrameBytes {
     /// What the frames before a frame say.
@@ -37,15 +23,16 @@ struct FrameBytes {
     private(set) var pending = 0
     private var first: UInt64 = 0
 
-    init(_ frame: [UInt8], seed: UInt32, after before: Before = Before()) {
+    /// - Parameter content: What the block is; nil for a frame of a segment.
+    init(_ frame: [UInt8], seed: UInt32, after before: Before = Before(), as content: BlockContent? = nil) {
         var walk = FieldWalk(.frame, frame[...])
         header = frame.count < 40 ? nil : frame.withBytes { try? FrameHeader($0, seed: seed) }
         addHeader(&walk, seed: seed, chain: before.chain)
         let stored = frame.count < 12 ? 0 : frame.withBytes { Int($0.number(UInt32.self, at: 8)) }
         let length = FrameHeader.frameLength(stored: min(stored, 1 << 30))
-        var content: ArraySlice<UInt8>?
+        var body: ArraySlice<UInt8>?
         if length <= frame.count {
-            content = frame[40..<(40 + stored)]
+            body = frame[40..<(40 + stored)]
             walk.add("stored payload", stored, isRight: header.map { frame.checksum(40, stored) == $0.payloadChecksum })
             let padding = length - 8 - 40 - stored
             if padding > 0 {
@@ -58,13 +45,13 @@ struct FrameBytes {
         }
         walk.addRest("bytes of no frame", isRight: false)
         fields = walk.fields
-        guard let header, let content, !fields.contains(where: { $0.isRight == false }),
-            let decoded = Array(content).withBytes({ PayloadDecoder.decoded(header, stored: $0) })
+        guard let header, let body, !fields.contains(where: { $0.isRight == false }),
+            let decoded = Array(body).withBytes({ PayloadDecoder.decoded(header, stored: $0) })
         else { return }
         let raw = Array(decoded.bytes)
         payload = raw
         var inner = FieldWalk(.payload, raw[...])
-        addPayload(&inner, header, pending: before.pending)
+        addPayload(&inner, header, pending: before.pending, content)
         inner.addRest("bytes without meaning")
         fields += inner.fields
     }
@@ -106,7 +93,9 @@ struct FrameBytes {
 
     // MARK: The payload
 
-    private mutating func addPayload(_ walk: inout FieldWalk, _ header: FrameHeader, pending before: Int) {
+    private mutating func addPayload(
+        _ walk: inout FieldWalk, _ header: FrameHeader, pending before: Int, _ content: BlockContent?
+    ) {
         pending = before
         first = header.firstSequence.rawValue
         switch header.knownKind {
@@ -119,7 +108,7 @@ struct FrameBytes {
             for name in ["segment of a torn tail", "offset of a torn tail", "bytes cut"] {
                 walk.add(name, 8, "\(walk.peek(8))")
             }
-        case .index?: FrameBytes.addIndex(&walk)
+        case .index?: FrameBytes.addIndex(&walk, isOfState: content != nil)
         case .seal?:
             walk.add("offset of the index", 8, "\(walk.peek(8))")
             walk.add("last record", 8, "@\(walk.peek(8))")
@@ -131,7 +120,7 @@ struct FrameBytes {
             walk.add("chain of the next frame", 4, Hexadecimal.text(walk.peek(4), digits: 8))
             walk.addVarint("number of records lost")
             walk.addRest("5a to the end", isRight: walk.bytes.allSatisfy { $0 == 0x5a })
-        case .block?: walk.addRest("block")
+        case .block?: walk.addBlock(content ?? BlockContent())
         case nil: walk.addRest(header.kind == FrameKind.filler ? "filler" : "unknown payload")
         }
     }
@@ -167,7 +156,7 @@ struct FrameBytes {
         return String(validating: record, as: UTF8.self) ?? ""
     }
 
-    private static func addIndex(_ walk: inout FieldWalk) {
+    private static func addIndex(_ walk: inout FieldWalk, isOfState: Bool) {
         walk.add("header sum", 4, Hexadecimal.text(walk.peek(4), digits: 8))
         walk.addVarint("number of frames")
         let entries = walk.addVarint("number of entries")
@@ -183,64 +172,13 @@ struct FrameBytes {
         guard hasNote else { return }
         walk.addVarint("record of the note")
         let length = walk.addVarint("length of the note")
+        if isOfState { walk.addStateNote() }
         walk.add("bytes of the note", Int(clamping: length))
     }
 }
 
-/// Takes one field after the other from bytes.
-private struct FieldWalk {
-    private let part: FrameField.Part
-    private(set) var fields: [FrameField] = []
-    /// What is left.
-    private(set) var bytes: ArraySlice<UInt8>
-
-    init(_ part: FrameField.Part, _ bytes: ArraySlice<UInt8>) {
-        (self.part, self.bytes) = (part, bytes)
-    }
-
-    /// The next bytes as a number, the lowest first.
-    func peek(_ count: Int) -> UInt64 {
-        bytes.prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    /// A field that the end cuts is wrong; one of which nothing is left is none.
-    mutating func add(_ name: String, _ count: Int, _ value: String = "", isRight: Bool? = nil) {
-        let taken = bytes.prefix(count)
-        if taken.isEmpty { return }
-        let isCut = taken.count < count
-        fields.append(
-            FrameField(
-                part: part, offset: taken.startIndex, bytes: taken, name: isCut ? name + ", cut" : name, value: value,
-                isRight: isCut ? false : isRight))
-        bytes = bytes.dropFirst(count)
-    }
-
-    mutating func addRest(_ name: String, isRight: Bool? = nil) { add(name, bytes.count, isRight: isRight) }
-
-    mutating func addTime(_ name: String) {
-        let time = Int64(bitPattern: peek(8))
-        add(name, 8, time == 0 ? "none" : WallTime(rawValue: time).text)
-    }
-
-    @discardableResult
-    mutating func addVarint(_ name: String) -> UInt64 {
-        var value: UInt64 = 0
-        var count = 0
-        for byte in bytes.prefix(10) {
-            value |= UInt64(byte & 0x7f) << UInt64(7 * count)
-            count += 1
-            if byte < 0x80 {
-                add(name, count, "\(value)")
-                return value
-            }
-        }
-        add(name, count, isRight: false)
-        return 0
-    }
-}
-
 extension [UInt8] {
-    fileprivate func checksum(_ offset: Int, _ count: Int, continuing seed: UInt32 = 0) -> UInt32 {
+    func checksum(_ offset: Int, _ count: Int, continuing seed: UInt32 = 0) -> UInt32 {
         withBytes { crc32c(UnsafeRawBufferPointer(rebasing: $0[offset..<(offset + count)]), continuing: seed) }
     }
 }

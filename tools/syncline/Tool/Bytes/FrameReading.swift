@@ -1,15 +1,31 @@
-// Reads one frame of a log for `FrameBytes`.
+// Reads one frame of a log or a checkpoint, or the header of a file, for `FrameBytes`.
 
 import SegmentLog
 
-/// A frame of a log, or damage in its place, with what the frames before it say.
+/// A frame, or damage in its place, with what the frames before it say.
 struct FrameReading {
-    private(set) var bytes: FrameBytes
+    /// Where it begins.
+    private(set) var address: String
+    private(set) var fields: [FrameField]
 
     /// Returns nil if there is none at the address.
     init?(_ inspection: LogInspection, _ address: Address?) throws {
-        guard let place = try FrameReading.place(inspection, address) else { return nil }
         let catalog = try inspection.catalog()
+        if case .checkpoint(let through, let offset)? = address {
+            guard catalog.checkpoints.contains(through) else { return nil }
+            let checkpoint = try CheckpointReading(inspection, catalog.identity, through: through)
+            guard let found = try checkpoint.fields(at: offset) else { return nil }
+            (self.address, fields) = ("c\(through.rawValue):\(found.start)", found.fields)
+            return
+        }
+        if case .position(let place)? = address, place.offset < UInt64(Format.segmentHeaderLength) {
+            guard let segment = catalog.segments.first(where: { $0.ordinal == place.segment }) else { return nil }
+            let file = try inspection.storage.reading(segment.name)
+            defer { file.close() }
+            (self.address, fields) = ("s\(place.segment):0", try FrameReading.header(file, .segment))
+            return
+        }
+        guard let place = try FrameReading.place(inspection, address) else { return nil }
         guard let segment = catalog.segments.first(where: { $0.ordinal == place.position.segment }) else { return nil }
         let file = try inspection.storage.reading(segment.name)
         defer { file.close() }
@@ -36,7 +52,15 @@ struct FrameReading {
         var before = FrameBytes.Before()
         for fragment in fragments { before.pending = try read(fragment, after: before).pending }
         before.chain = try last.map { try read($0, after: FrameBytes.Before()).header?.checksum } ?? chain
-        bytes = try read((place.position.offset, place.length), after: before)
+        self.address = place.position.description
+        fields = try read((place.position.offset, place.length), after: before).fields
+    }
+
+    /// The first 512 bytes of a file.
+    static func header(_ file: any ReadableFile, _ role: SegmentHeader.Role) throws -> [FrameField] {
+        var walk = FieldWalk(.header, try read(file, 0, Format.segmentHeaderLength)[...])
+        walk.addHeader(of: role)
+        return walk.fields
     }
 
     private static func place(
@@ -70,7 +94,7 @@ struct FrameReading {
     }
 
     /// Reads a part of a file, and of damage not more than a frame can have.
-    private static func read(_ file: any ReadableFile, _ offset: UInt64, _ length: Int) throws -> [UInt8] {
+    static func read(_ file: any ReadableFile, _ offset: UInt64, _ length: Int) throws -> [UInt8] {
         let buffer = try file.bytes(min(length, FrameHeader.frameLength(stored: Format.frameStoredLimit)), at: offset)
         return withExtendedLifetime(buffer) { Array(buffer.bytes) }
     }
