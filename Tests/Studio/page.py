@@ -14,6 +14,7 @@ stores.tools = tools
 run, life = stores.run, stores.life
 SIZES = [(360, 740), (768, 1024), (1280, 860), (1920, 1080)]
 VIEWS = ["status", "event", "row", "tables", "sql", "outbox", "conflicts", "syncs", "debugger", "charts"]
+LOG = "log"
 AUDIT = open(os.path.join(os.path.dirname(__file__), "audit.js")).read()
 STORIES = {}
 

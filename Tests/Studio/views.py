@@ -5,7 +5,7 @@ import os
 import time
 
 import stores
-from page import SIZES, VIEWS, Studio, at, audit, go, life, moment, run, sees, shots, status, story, text, view
+from page import LOG, SIZES, VIEWS, Studio, at, audit, go, life, moment, run, sees, shots, status, story, text, view
 
 
 @story
@@ -22,7 +22,7 @@ def looks(browser, folder):
         browser.size(width, height)
         for scheme in ["light", "dark"]:
             browser.scheme(scheme)
-            for name in VIEWS + (["events"] if width < 896 else []):
+            for name in VIEWS + [LOG] + (["events"] if width < 896 else []):
                 view(browser, name)
                 time.sleep(0.05)
                 browser.until("document.querySelector('#chart svg').viewBox.baseVal.width <= innerWidth")
@@ -173,6 +173,71 @@ def damaged(browser, folder):
 
 
 @story
+def bytes_of_the_log(browser, folder):
+    """The page of the log: files to scale, frames, every byte by its name, from an event and back, and damage in its place."""
+    store = life(folder)
+    run(store, "checkpoint")
+    studio = Studio(store)
+    studio.open(browser)
+    go(browser, "@12")
+    at(browser, 12)
+    view(browser, "event")
+    browser.ask("[...document.querySelectorAll('#panel .actions button')].find(button => button.textContent === 'Its bytes').click()")
+    browser.until("document.body.dataset.ready === 'log' && document.getElementById('bytes')")
+    words = text(browser)
+    assert "record @12" in words and "every check passes" in words, words
+    address = browser.ask("document.querySelector('#bytes code').textContent")
+    # The address of the page holds what is chosen.
+    link = browser.ask("location.href")
+    assert "bytes=%4012" in link and "view=log" in link, link
+    browser.open("about:blank")
+    browser.open(link)
+    browser.until(f"document.getElementById('bytes') && document.querySelector('#bytes code').textContent === '{address}'")
+    assert browser.ask("document.querySelector('.frames tr[aria-current] .link').textContent") == address
+    # With the keyboard alone: the frame before, and back.
+    browser.ask("document.querySelector('.frames tr[aria-current] .link').focus()")
+    browser.press("ArrowUp")
+    browser.until(f"document.querySelector('#bytes code').textContent !== '{address}'")
+    browser.until("document.activeElement.id === 'frame-' + document.querySelector('#bytes code').textContent")
+    browser.press("ArrowDown")
+    browser.until(f"document.querySelector('#bytes code').textContent === '{address}'")
+    for width, height in SIZES:
+        browser.size(width, height)
+        for scheme in ["light", "dark"]:
+            browser.scheme(scheme)
+            audit(browser, f"bytes at {width}, {scheme}")
+            browser.picture(f"{shots}/bytes-{width}-{scheme}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    browser.picture(f"{shots}/log.png")
+    # A checkpoint: its blocks are named by what they are, and a block's columns by their encoding.
+    browser.ask("document.querySelector('.files .file[id^=file-c]').click()")
+    browser.until("document.querySelector('.frames') && document.getElementById('panel').innerText.includes('Run 1')")
+    browser.ask("[...document.querySelectorAll('.frames tr')].find(row => row.textContent.includes('entries')).querySelector('button').click()")
+    browser.until("document.getElementById('bytes') && document.getElementById('panel').innerText.includes('shared bytes of key 1')")
+    browser.ask("history.back()")
+    browser.until("!document.getElementById('bytes')")
+    browser.ask("history.back()")
+    browser.until(f"document.getElementById('bytes') && document.querySelector('#bytes code').textContent === '{address}'")
+    browser.ask("[...document.querySelectorAll('table.bytes .link')].find(link => link.textContent === '@12').click()")
+    browser.until("document.body.dataset.ready === 'event'")
+    at(browser, 12)
+    studio.close()
+    # Damage is a piece of its own, and one click away.
+    damaged = Studio(stores.damage(os.path.join(folder, "draft"), folder))
+    damaged.open(browser)
+    browser.until("document.querySelector('#damage li .link')")
+    browser.ask("document.querySelector('#damage li .link').click()")
+    browser.until("document.body.dataset.ready === 'log' && document.getElementById('bytes')")
+    assert "wrong" in text(browser) and browser.ask("document.querySelectorAll('.files .piece.damaged').length") == 2
+    browser.scheme("dark")
+    audit(browser, "bytes of a damaged store")
+    browser.picture(f"{shots}/bytes-damaged.png")
+    browser.scheme("light")
+    damaged.close()
+
+
+@story
 def reports(browser, folder):
     """A report in place of a store: the same events and requests, with masked values; it can't be changed."""
     store, file = life(folder), os.path.join(folder, "bug.jsonl")
@@ -248,7 +313,7 @@ def many(browser, folder):
         browser.until(f"document.body.dataset.shown === '{number}'", 60)
         sees(browser)
     print(f"{last} events, three jumps in {time.monotonic() - begin:.2f} s")
-    for name in ["tables", "outbox", "event"]:
+    for name in ["tables", "outbox", "event", "log"]:
         begin = time.monotonic()
         view(browser, name)
         print(f"{name} in {time.monotonic() - begin:.2f} s")

@@ -21,11 +21,13 @@ import Testing
             ("conflicts", ["at"]), ("row", ["at"]),
             ("timeline", ["from", "to", "count"]), ("syncs", ["skip", "top"]), ("requests", ["session"]),
             ("moment", ["time"]), ("time", ["n"]), ("find", ["text"]), ("charts", ["x"]),
+            ("files", ["x"]), ("frames", ["skip", "holding", "top"]), ("bytes", ["skip", "top"]),
         ] {
             for name in names {
                 for number in numbers {
                     var query = [name: number]
                     if ["table", "columns", "count", "search"].contains(path) { query["name"] = "todoitem" }
+                    query.merge(["file": "s1", "address": "@1"]) { mine, _ in mine }
                     if path == "search" { query["text"] = "milk" }
                     if path == "row" { query.merge(["table": "todoitem", "id": "a"]) { $1 } }
                     let response = page.get(path, query)

@@ -98,17 +98,10 @@ private struct RecentEvents {
         files.checkpoints = catalog.checkpoints.count
         files.newestCheckpoint = catalog.checkpoints.last.map { EventNumber(rawValue: $0.rawValue) }
         for through in catalog.checkpoints {
-            files.checkpointBytes += RecentEvents.size(FileName.checkpoint(through: through), storage)
+            files.checkpointBytes += storage.size(of: FileName.checkpoint(through: through))
         }
         try read(RecentEvents.windows.0)
         try readBeginning()
-    }
-
-    private static func size(_ name: String, _ storage: any LogStorage) -> UInt64 {
-        // A writer may have removed it.
-        guard let file = try? storage.openForReading(name) else { return 0 }
-        defer { file.close() }
-        return (try? file.size()) ?? 0
     }
 
     /// Whether the events that were read tell of a push and of a pull, or are all.
@@ -160,6 +153,13 @@ extension LogStorage {
         } catch let error as LogError {
             throw SyncError(error)
         } catch {
+    /// The size of a file; 0 if a writer has removed it.
+    package func size(of name: String) -> UInt64 {
+        guard let file = try? openForReading(name) else { return 0 }
+        defer { file.close() }
+        return (try? file.size()) ?? 0
+    }
+
             throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }

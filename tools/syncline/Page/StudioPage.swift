@@ -20,6 +20,7 @@ package enum StudioPage {
         "/dom.js": .script(PackageResources.dom_js),
         "/fields.js": .script(PackageResources.fields_js),
         "/list.js": .script(PackageResources.list_js),
+        "/log.js": .script(PackageResources.log_js),
         "/sql.js": .script(PackageResources.sql_js),
         "/status.js": .script(PackageResources.status_js),
         "/store.js": .script(PackageResources.store_js),

@@ -5,6 +5,7 @@ import { ask, changed, listen, moment, restore, show, state, store } from './sto
 import { full, moment as momentOf, zone } from './times.js';
 import { advice, gapLink } from './fields.js';
 import * as list from './list.js';
+import { bytesLink } from './log.js';
 import { searchFor } from './tables.js';
 import * as timeline from './timeline.js';
 import * as views from './views.js';
@@ -67,7 +68,8 @@ function damage() {
   const now = JSON.stringify([store.damage, store.gaps]);
   if (now === told || !store.damage.length) return;
   told = now;
-  const line = found => make('li', {}, make('code', {}, found.address), ` ${found.reason}. `, advice(found.advice));
+  const place = found => /^s\d+:/.test(found.address) ? bytesLink(found.address) : make('code', {}, found.address);
+  const line = found => make('li', {}, place(found), ` ${found.reason}. `, advice(found.advice));
   at('damage').replaceChildren(
     make('p', {}, make('strong', {}, store.gaps.length ? 'Events can’t be read: ' : 'Something is damaged. '),
       store.gaps.slice(0, 5).map((gap, index) => [index ? ', ' : '', gapLink(gap)]), store.gaps.length > 5 ? ` and ${store.gaps.length - 5} more` : ''),
@@ -116,7 +118,7 @@ function key(event) {
   const actions = {
     '/': () => at('box').focus(), '[': () => show({ at: moment() - 1 }, true), ']': () => show({ at: moment() + 1 }, true),
     n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
-    '?': () => at('keys').showModal(),
+    '?': () => at('keys').showModal(), b: () => { show({ view: 'log' }); at('panel').focus({ preventScroll: true }); },
   };
   const view = /^\d$/.test(event.key) && views.names[Number(event.key) || 10];
   if (view) { show({ view: view[0] }); at('panel').focus({ preventScroll: true }); }

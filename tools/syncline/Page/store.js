@@ -21,7 +21,7 @@ export async function tell(path, body) {
 }
 
 /// What the page shows. `at` is an event; null stands for the newest.
-export const state = { view: 'status', at: null, row: null, question: {} };
+export const state = { view: 'status', at: null, row: null, bytes: null, question: {} };
 /// The state of the store when it was last requested.
 export const store = { first: 1, last: 0, indexed: 0, complete: false, tables: [], kinds: [], outcomes: [], damage: [], gaps: [] };
 
@@ -30,13 +30,14 @@ export const moment = () => state.at === null ? Math.max(store.first, store.last
 export const asked = () => state.at === null || state.at >= store.last ? null : state.at;
 
 const listeners = [];
-/// Calls a function with what changed: `moment`, `view`, `row` or `store`.
+/// Calls a function with what changed: `moment`, `view`, `row`, `bytes` or `store`.
 export const listen = body => listeners.push(body);
 export const changed = (...what) => listeners.forEach(body => body(new Set(what)));
 
 function address() {
   const parts = { view: state.view };
   if (state.at !== null) parts.at = state.at;
+  if (state.view === 'log' && state.bytes) parts.bytes = state.bytes;
   if (state.row) { parts.table = state.row.table; parts.id = state.row.id; }
   return '#' + new URLSearchParams(parts);
 }
@@ -44,8 +45,8 @@ function address() {
 /// Shows something else. Steps from event to event do not fill the history of the browser.
 export function show(next, replaces) {
   const before = { ...state };
-  // The page about the store shows no moment.
-  if ('at' in next && next.at !== null && !next.view && state.view === 'status') next = { ...next, view: 'event' };
+  // The pages about the store and the log show no moment.
+  if ('at' in next && next.at !== null && !next.view && ['status', 'log'].includes(state.view)) next = { ...next, view: 'event' };
   Object.assign(state, next);
   if (state.at !== null) state.at = Math.max(store.first, Math.min(store.last, Number(state.at)));
   if (state.at === store.last && 'at' in next) state.at = null;
@@ -53,6 +54,7 @@ export function show(next, replaces) {
   if (before.at !== state.at) what.push('moment');
   if (before.view !== state.view) what.push('view');
   if (before.row !== state.row) what.push('row');
+  if (before.bytes !== state.bytes) what.push('bytes');
   if (location.hash !== address()) history[replaces ? 'replaceState' : 'pushState'](null, '', address());
   if (what.length) changed(...what);
 }
@@ -62,5 +64,6 @@ export function restore() {
   const parts = new URLSearchParams(location.hash.slice(1));
   state.view = parts.get('view') || 'status';
   state.at = parts.has('at') ? Number(parts.get('at')) || null : null;
+  state.bytes = parts.get('bytes');
   if (parts.get('table') && parts.get('id')) state.row = { table: parts.get('table'), id: parts.get('id') };
 }

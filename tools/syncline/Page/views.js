@@ -6,15 +6,16 @@ import { advice, asOf, changes, eventLink, folded, isSystem, partly, rowLink, se
 import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
+import { bytesLink, log } from './log.js';
 import { sqlPage, startSQL } from './sql.js';
 import { status } from './status.js';
 import { tables } from './tables.js';
 import { brief, duration, full } from './times.js';
 
 export const names = [['events', 'Events'], ['status', 'Store'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['sql', 'SQL'],
-  ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts']];
+  ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts'], ['log', 'Log']];
 /// Views that do not depend on the moment, or follow it by themselves.
-const timeless = new Set(['status', 'syncs', 'charts', 'debugger', 'sql']);
+const timeless = new Set(['status', 'syncs', 'charts', 'debugger', 'sql', 'log']);
 const pages = { outbox: 0, syncs: 0 };
 
 const views = {
@@ -34,7 +35,7 @@ const views = {
       make('p', { class: 'actions' }, button('What if it had not happened?', () => {
         state.question = { kind: 'without', events: '@' + found.n };
         show({ view: 'debugger' });
-      })),
+      }), bytesLink(`@${found.n}`, 'Its bytes')),
       make('details', {}, make('summary', {}, 'The event as it is stored'), make('pre', {}, JSON.stringify(found.event, null, 2)))];
   },
 
@@ -102,6 +103,7 @@ const views = {
 
   debugger: () => questions(),
   charts: async () => charts(await ask('charts')),
+  log: () => log(render),
 };
 
 function lostEvent(found) {
@@ -109,7 +111,7 @@ function lostEvent(found) {
   if (!gap) return [title(`@${grouped(found.n)}`), note('There is no event with this number.')];
   const damage = store.damage.find(damage => concerns(damage, gap)) || (store.damage.length === 1 ? store.damage[0] : null);
   return [title(gap[0] === gap[1] ? `@${grouped(gap[0])}` : `@${grouped(gap[0])}–${grouped(gap[1])}`, ' ', badge('can’t be read', 'bad')),
-    damage ? [make('p', { class: 'lead' }, 'The log is damaged at ', make('code', {}, damage.address), `: ${damage.reason}.`),
+    damage ? [make('p', { class: 'lead' }, 'The log is damaged at ', make('code', {}, damage.address), `: ${damage.reason}. `, bytesLink(damage.address, 'Its bytes')),
       make('p', {}, advice(damage.advice)),
       note('What you see of later moments is put together from the events that can be read.')]
       : note(store.damage.length ? 'The log is damaged.' : 'A newer version of the engine may have written it.')];
@@ -264,7 +266,7 @@ export function start() {
       at('tab-' + state.view).focus();
     } }, text)));
   listen(what => {
-    if (what.has('view') || what.has('row')) { render(); return; }
+    if (what.has('view') || what.has('row') || what.has('bytes')) { render(); return; }
     // While the moment moves, only where it stops is looked at.
     if (!document.body.dataset.ready) { render(); return; }
     clearTimeout(settling);

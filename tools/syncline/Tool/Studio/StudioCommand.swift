@@ -10,8 +10,8 @@ enum StudioCommand {
         "studio", "serve a web page that shows the store",
         details: [
             """
-            It prints an address on this machine with a token that opens the page once. The browser keeps its access \
-            until Ctrl-C ends the command. The page shows the store as of any event, also damaged stores and reports.
+            The printed address opens the page once. It shows the store as of any event, also damaged stores and \
+            reports.
             """
         ],
         options: [

@@ -79,6 +79,13 @@ final class StudioService: Sendable {
             try data.syncs.list(data.events.index, skip: query.count("skip") ?? 0, top: query.window(50))
         case "/api/requests": try data.syncs.requests(query.count("session") ?? 0)
         case "/api/charts": try data.chart()
+        case "/api/files": try data.files()
+        case "/api/frames":
+            try data.frames(
+                of: query.text("file"), skip: query.count("skip"), holding: query.number("holding"),
+                top: max(1, query.window(100)))
+        case "/api/bytes":
+            try data.bytes(at: query.text("address"), skip: query.count("skip"), top: max(1, query.window(100)))
         case "/api/find": try data.find(query.text("text"), at: query.number("at"))
         case "/api/moment": ["event": .number(try data.events.event(at: query.signed("time") ?? 0))]
         case "/api/time": ["time": data.events.time(of: query.number("n") ?? 1).map { .number($0) } ?? .null]
