@@ -33,9 +33,7 @@ extension StoreStatus {
         schema = try reader.declaration?.version ?? 0
         (lastEvent, lastDate) = (EventNumber(rawValue: last), reading.until.map { Date(milliseconds: $0) })
         (firstEvent, firstDate) = (EventNumber(rawValue: reading.floor), reading.since.map { Date(milliseconds: $0) })
-        outbox = Outbox(
-            toPush: counts.toPush, conflicts: counts.conflicts, refused: counts.parked, held: counts.held,
-            after: counts.after, ofOtherProcesses: try WaitingChange.all(storage).count)
+        outbox = Outbox(counts, ofOtherProcesses: try WaitingChange.all(storage).count)
         unreadable = try reader.unreadableRows().count
         tables = try Table.all(reader, byTable)
         cursors = try reader.cursors().map {
@@ -44,6 +42,14 @@ extension StoreStatus {
         (lastPush, lastPages) = (reading.syncs.push, reading.syncs.pages)
         searchedFrom = EventNumber(rawValue: reading.first)
         files = reading.files
+    }
+}
+
+extension StoreStatus.Outbox {
+    package init(_ counts: PushCounts, ofOtherProcesses: Int) {
+        self.init()
+        (toPush, conflicts, refused, held) = (counts.toPush, counts.conflicts, counts.parked, counts.held)
+        (after, self.ofOtherProcesses) = (counts.after, ofOtherProcesses)
     }
 }
 
@@ -147,12 +153,6 @@ private struct RecentEvents {
 }
 
 extension LogStorage {
-    fileprivate func inspecting<Result>(_ body: (LogInspection) throws -> Result) throws(SyncError) -> Result {
-        do {
-            return try body(LogInspection(self))
-        } catch let error as LogError {
-            throw SyncError(error)
-        } catch {
     /// The size of a file; 0 if a writer has removed it.
     package func size(of name: String) -> UInt64 {
         guard let file = try? openForReading(name) else { return 0 }
@@ -160,6 +160,12 @@ extension LogStorage {
         return (try? file.size()) ?? 0
     }
 
+    fileprivate func inspecting<Result>(_ body: (LogInspection) throws -> Result) throws(SyncError) -> Result {
+        do {
+            return try body(LogInspection(self))
+        } catch let error as LogError {
+            throw SyncError(error)
+        } catch {
             throw error as? SyncError ?? SyncError(.internalError, "\(error)")
         }
     }

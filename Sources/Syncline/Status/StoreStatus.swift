@@ -19,6 +19,8 @@ public struct StoreStatus: Sendable {
         public var after = 0
         /// The changes of other processes that are not taken in.
         public var ofOtherProcesses = 0
+
+        package init() {}
     }
 
     /// A push: the operations that were sent until each had its answer, or until the store was closed.

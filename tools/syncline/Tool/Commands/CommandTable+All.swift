@@ -23,7 +23,8 @@ extension CommandTable {
         Section(
             "inspect a store",
             [
-                StatusCommand.command, SearchCommand.command, LogCommands.log, LogCommands.tail, LogCommands.show,
+                StatusCommand.command, TopCommand.command, SearchCommand.command, LogCommands.log, LogCommands.tail,
+                LogCommands.show,
                 InspectCommand.summary, InspectCommand.sameSummary, InspectCommand.segments, InspectCommand.frames,
                 InspectCommand.frame,
                 InspectStoreCommands.events, InspectStoreCommands.tables, InspectStoreCommands.indexes,

@@ -14,6 +14,8 @@ package struct Environment: Sendable {
     package var errorsAreTerminal = false
     /// Columns of the terminal.
     package var width = 80
+    /// Lines of the terminal.
+    package var height = 24
 
     /// A variable that is set and not empty.
     package subscript(_ name: String) -> String? {
@@ -32,7 +34,7 @@ package struct Environment: Sendable {
         return Environment(
             variables: variables, directory: currentDirectory(), inputIsTerminal: isatty(STDIN_FILENO) == 1,
             outputIsTerminal: isatty(STDOUT_FILENO) == 1, errorsAreTerminal: isatty(STDERR_FILENO) == 1,
-            width: terminalWidth())
+            width: terminalSize().width, height: terminalSize().height)
     }
 
     private static func currentDirectory() -> String {
@@ -41,9 +43,9 @@ package struct Environment: Sendable {
         return String(cString: path)
     }
 
-    private static func terminalWidth() -> Int {
+    private static func terminalSize() -> (width: Int, height: Int) {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return (80, 24) }
+        return (Int(size.ws_col), size.ws_row > 2 ? Int(size.ws_row) : 24)
     }
 }

@@ -10,13 +10,12 @@ enum StatusCommand {
         "status", "show the state of the store, and what to do next",
         details: [
             """
-            Each table is shown with its columns, their types, and the number of values that do not fit. A column \
-            without a declared type is shown by its name.
+            Tables are shown with the types of their columns, and the number of values that do not fit.
             """,
             """
             `last push` counts from the first request to the last answer. A push with nothing to send and a pull that \
-            brought nothing leave no event, and no event says that a pull ended: `last page` shows what it last \
-            brought. Only the newest events are searched (`searched` is the first of them). `verify` reads every frame.
+            brought nothing leave no event: `last page` shows what a pull last brought. Only the events from `searched` \
+            on are searched.
             """,
         ],
         examples: [Example("syncline status", "the nearest store")],

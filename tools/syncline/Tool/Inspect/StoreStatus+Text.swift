@@ -5,17 +5,26 @@ import Syncline
 import SynclineCore
 import SynclineGround
 
-extension StoreStatus {
-    /// The outbox's numbers, the most important first, with the names that JSON has for them.
+extension StoreStatus.Outbox {
+    /// Its numbers, the most important first, with the names that JSON has for them.
     private var operations: [(state: String, count: Int, noun: String)] {
         [
-            ("toPush", outbox.toPush, "to push"), ("conflict", outbox.conflicts, "in conflict"),
-            ("parked", outbox.refused, "refused by the server"), ("held", outbox.held, "held"),
-            ("after", outbox.after, "after one of these"),
-            ("waiting", outbox.ofOtherProcesses, "of other processes, not taken in"),
+            ("toPush", toPush, "to push"), ("conflict", conflicts, "in conflict"),
+            ("parked", refused, "refused by the server"), ("held", held, "held"),
+            ("after", after, "after one of these"),
+            ("waiting", ofOtherProcesses, "of other processes, not taken in"),
         ]
     }
 
+    var json: JSONValue { .object(operations.map { .init(key: $0.state, value: .number($0.count)) }) }
+
+    func text(_ style: TextStyle) -> String {
+        let waiting = operations.filter { $0.count > 0 }.map { "\(style.count($0.count)) \($0.noun)" }
+        return waiting.isEmpty ? "empty" : waiting.joined(separator: ", ")
+    }
+}
+
+extension StoreStatus {
     /// What is wrong, the most urgent first.
     var findings: [String] {
         let found = [
@@ -56,7 +65,7 @@ extension StoreStatus {
             "store": .string(path), "backend": .optional(backend), "protocol": .optional(dialect),
             "schema": .number(Int(schema)), "event": .string("@\(lastEvent)"), "time": .optional(lastDate?.text),
             "healthy": .boolean(findings.isEmpty), "findings": .array(findings.map(JSONValue.string)),
-            "outbox": .object(operations.map { .init(key: $0.state, value: .number($0.count)) }),
+            "outbox": outbox.json,
             "unreadable": .number(unreadable), "lastPush": lastPush?.json ?? .null,
             "lastPages": .array(lastPages.map(\.json)), "searched": .string("@\(searchedFrom)"),
             "cursors": .array(cursors.map { JSONValue(cursor: ($0.table, $0.queryID, $0.state)) }),
@@ -92,7 +101,6 @@ extension StoreStatus {
 
     private func facts(of path: String, _ style: TextStyle, now: Int64) -> [(String, String, TextRole)] {
         func moment(_ date: Date?) -> String { date.map { ", written \(ago($0.milliseconds, now: now))" } ?? "" }
-        let waiting = operations.filter { $0.count > 0 }.map { "\(style.count($0.count)) \($0.noun)" }
         var facts: [(String, String, TextRole)] = [
             ("store", escaped(path), .plain),
             ("server", backend.map { escaped($0) + (dialect.map { " (\($0))" } ?? "") } ?? "none", .plain),
@@ -100,7 +108,7 @@ extension StoreStatus {
                 "health", findings.isEmpty ? "good" : findings.joined(separator: ", "),
                 findings.isEmpty ? .good : .warning
             ),
-            ("outbox", waiting.isEmpty ? "empty" : waiting.joined(separator: ", "), .plain),
+            ("outbox", outbox.text(style), .plain),
         ]
         facts.append(("last push", lastPush?.text(now: now) ?? unknown("request"), .plain))
         for page in lastPages { facts.append(("last page", page.text(now: now), .plain)) }

@@ -87,6 +87,12 @@ struct RawMode {
         tcsetattr(STDIN_FILENO, TCSADRAIN, &before)
     }
 
+    /// A byte that was typed already; nil if there is none.
+    static func waitingByte() -> UInt8? {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return poll(&input, 1, 0) == 1 ? byte() : nil
+    }
+
     /// The next byte; nil at the end.
     static func byte() -> UInt8? {
         var byte: UInt8 = 0
