@@ -694,7 +694,7 @@ def show(folder: str) -> None:
 def show_blocks(folder: str) -> None:
     for root in roots(Checkpoint(folder, newest(folder)).note())[1]:
         run = Run(folder, root, collections.Counter())
-        for _, address in run.index():
+        for _, address, _ in run.index():
             data = run.file.block(address)
             columns = None if data[0] else ColumnBlock(data, run.symbols, run.seen).values
             print(json.dumps({

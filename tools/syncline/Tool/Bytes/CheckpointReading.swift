@@ -37,6 +37,7 @@ struct CheckpointReading {
             while !reader.bytes.isEmpty {
                 reader.add("", Int(clamping: reader.addVarint("")))
                 let block = reader.addVarint("")
+                _ = reader.addVarint("")
                 if block & CheckpointReading.isList == 0 {
                     roles[block] = .entries
                 } else {
