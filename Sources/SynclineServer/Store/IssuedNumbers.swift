@@ -66,9 +66,24 @@ extension SQLStore {
             for write in job.groups.joined() { ids[write.write.table, default: []].insert(write.write.id) }
         }
         for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
-            guard let statements = currentCatalogue.tables[table], statements.mayLock else { continue }
-            let known = ids.filter { statements.schema.mayHave(id: $0) }
-            if known.count > 1 { try connection.run(statements.lock(known.sorted())) }
+            guard let statements = currentCatalogue.tables[table] else { continue }
+            let known = ids.filter { statements.schema.mayHave(id: $0) }.sorted()
+            if known.count > 1, statements.mayLock { try connection.run(statements.lock(known)) }
+            _ = try lockEdges(of: known, table, connection)
         }
+    }
+
+    /// Locks the edges of some rows, so that rights by them end after all writes that they permitted. Returns whether there
+    /// are some.
+    func lockEdges(
+        of ids: [String], _ table: String, _ connection: any SQLConnection
+    ) throws(StoreFailure) -> Bool {
+        guard let steps = currentCatalogue.rights[table]?.steps, !steps.isEmpty, !ids.isEmpty else { return false }
+        var found = false
+        try connection.run(RightsSQL.lock(steps, rows: ids, dialect)) { _ in
+            found = true
+            return true
+        }
+        return found
     }
 }

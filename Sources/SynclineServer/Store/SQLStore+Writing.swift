@@ -107,7 +107,7 @@ extension SQLStore {
                 var grown: StoreCatalogue?
                 var after: DatabaseState?
                 let start = ContinuousClock.Instant.present
-                let (results, hasEffect) = try connection.transaction(dialect.beginWriting) {
+                let (results, hasEffect) = try connection.transaction(numbers.beginWrites(dialect)) {
                     () throws(StoreFailure) in
                     var writer = try StoreTransaction(self, connection, jobs, after: failure)
                     counts.note(lockedAfter: start.duration(to: .present))

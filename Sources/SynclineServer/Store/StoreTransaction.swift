@@ -16,6 +16,10 @@ struct StoreTransaction {
     private var stamp: Stamp
     /// The last number of the group that is being carried out: its writes give and take rights at once.
     private var groupEnd: Int64
+    /// Whether the group is one write.
+    private var isSingle = true
+    /// Whether the rows of all writes were locked before the numbers were taken.
+    private let hasLocked: Bool
     /// The database's state once this is committed.
     var after: DatabaseState { numbers.after }
     private var allowance: WriteAllowance
@@ -37,13 +41,17 @@ struct StoreTransaction {
     ) throws(StoreFailure) {
         (self.store, self.connection, isCareful) = (store, connection, failure != nil)
         let count = jobs.reduce(0) { $0 + $1.count }
-        if store.numbers == .ticks, count > 1 { try store.lock(jobs, connection) }
+        hasLocked = store.numbers == .ticks && count > 1
+        if hasLocked { try store.lock(jobs, connection) }
         numbers = try IssuedNumbers(count, store, connection)
         stamp = Stamp(change: 0, time: numbers.time)
         groupEnd = 0
         let looks = if case .changed? = failure { true } else { false }
+        let known = store.currentCatalogue.rights
         if looks || numbers.schema > store.currentCatalogue.number { try store.refresh(connection) }
         catalogue = store.currentCatalogue
+        // By other rules, the rights that rows give were not locked.
+        if hasLocked, catalogue.rights != known { throw .contest }
         allowance = WriteAllowance(store.limits)
     }
 
@@ -62,7 +70,8 @@ struct StoreTransaction {
     /// Carries out a group: completely, or not at all.
     private mutating func write(_ group: [PreparedWrite], _ job: WriteJob) throws(StoreFailure) -> [WriteOutcome] {
         groupEnd = numbers.last(of: group.count)
-        if group.count == 1, !isCareful { return [try write(group[0], job)] }
+        isSingle = group.count == 1
+        if isSingle, !isCareful { return [try write(group[0], job)] }
         let before = self
         try connection.execute("SAVEPOINT \"group\"")
         var outcomes: [WriteOutcome] = []
@@ -107,7 +116,7 @@ struct StoreTransaction {
         let schema = statements.schema
         let source = SQLRights(
             connection: connection, dialect: dialect, rights: catalogue.rights[write.table] ?? TableRights(),
-            table: write.table)
+            table: write.table, locks: store.numbers == .ticks)
         let judge =
             schema.definition.rules.isEmpty
             ? nil : RightsJudge(schema.definition, source.rights, subject: write.subject, source)
@@ -126,10 +135,7 @@ struct StoreTransaction {
             return outcome
         }
         let existing = try row(write.id, statements)
-        // A row's numbers only grow: another transaction may have changed it since this one took its numbers.
-        if store.numbers == .ticks, let existing, RowVersion.change(existing.version) ?? 0 > stamp.change {
-            stamp = try numbers.fresh(connection)
-        }
+        if let existing { try takeNumber(after: existing, write.table, isPlain: isPlain) }
         work += existing?.size ?? 0
         let decided =
             try judge.map { judge throws(StoreFailure) in
@@ -153,6 +159,19 @@ struct StoreTransaction {
         }
         try remember(outcome, of: write)
         return try told(outcome, judge, grown)
+    }
+
+    /// Without a line, takes a later number if another transaction changed the row since this one took its numbers, or used
+    /// a right that the row gives: what it wrote comes before the end of the right.
+    private mutating func takeNumber(after row: TableRow, _ table: String, isPlain: Bool) throws(StoreFailure) {
+        guard store.numbers == .ticks else { return }
+        var isLate = RowVersion.change(row.version) ?? 0 > stamp.change
+        if !isPlain, !hasLocked, try store.lockEdges(of: [row.id], table, connection) { isLate = true }
+        guard isLate else { return }
+        // All writes of a group give and take rights at one number. Repeated, the row is locked before it is taken.
+        if !isSingle, !isPlain { throw .contest }
+        stamp = try numbers.fresh(connection)
+        if isSingle { groupEnd = stamp.change }
     }
 
     /// The outcome as the caller may see it by the table's rules.
@@ -221,6 +240,9 @@ struct StoreTransaction {
         _ outcome: WriteOutcome, _ statements: TableSQL, only places: [Int]
     ) throws(StoreFailure) {
         switch outcome {
+        case .done(.inserted, let row) where store.numbers == .ticks && statements.schema.isOwn:
+            // Another transaction may have inserted it meanwhile.
+            if try connection.change(statements.insertNew(row, stamp)) != 1 { throw .contest }
         case .done(.inserted, let row): try connection.run(statements.insert(row, stamp, only: places))
         case .done(.changed, let row), .done(.undeleted, let row):
             try connection.run(statements.update(row, stamp, only: places))

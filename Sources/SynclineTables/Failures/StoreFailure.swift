@@ -13,6 +13,9 @@ package enum StoreFailure: Error, Hashable, Sendable {
     /// A defect, or a damaged database.
     case broken(FailureReason)
 
+    /// Another transaction was in the way: the same may succeed now.
+    package static let contest = StoreFailure.busy(FailureReason(.serialization, "another transaction changed a row"))
+
     /// Nil if the database had no part in it.
     package var reason: FailureReason? {
         switch self {

@@ -34,8 +34,6 @@ package struct RowRight: Hashable, Sendable {
     }
 
     package private(set) var standing = Standing.never
-    /// When the first one began.
-    package private(set) var first: Stamp?
 
     package init() {}
 
@@ -45,7 +43,6 @@ package struct RowRight: Hashable, Sendable {
     }
 
     private mutating func add(_ part: RightInterval, byDeletion: Bool) {
-        if first.map({ part.begin.change < $0.change }) ?? true { first = part.begin }
         switch (standing, part.end) {
         case (.held(let since), nil): if part.begin.change < since.change { standing = .held(since: part.begin) }
         case (_, nil): standing = .held(since: part.begin)
@@ -65,7 +62,4 @@ package struct RowRight: Hashable, Sendable {
         case .lost(let end, _): end.change
         }
     }
-
-    /// Whether a client that has read up to a change may have the row.
-    package func mayBeKnown(at change: Int64) -> Bool { first.map { $0.change <= change } ?? false }
 }

@@ -22,7 +22,8 @@ extension ChangePlan {
             change = TableChange(number: place, row: shown, isInView: filter?.matches(shown, work) ?? true)
             if !change.isInView { change.row = shown.bare }
         case (.lost(let end, let byDeletion), _):
-            guard right.mayBeKnown(at: since) else { return nil }
+            // A client that begins has no rows. Another one may have a row by other ways, such as its own write.
+            guard since > 0 else { return nil }
             change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
             change.isByRight = !byDeletion
         case (.held, nil), (.never, _): return nil

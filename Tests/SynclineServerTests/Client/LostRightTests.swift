@@ -33,7 +33,7 @@ final class UserLine: HTTPTransport {
 
     private func id(_ number: Int) -> String { "00000000-0000-7000-8000-00000000000\(number)" }
 
-    @Test(arguments: [TestBackend.memory, .sqlite], ServerProtocol.allCases)
+    @Test(arguments: TestBackend.stores, ServerProtocol.allCases)
     func `rows whose right is lost go without a question, and a change that waits becomes a conflict`(
         _ backend: TestBackend, _ protocolVersion: ServerProtocol
     ) async throws {
@@ -78,7 +78,7 @@ final class UserLine: HTTPTransport {
         try await store.close()
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `a pull alone finds the loss of a row with a change that waits`(_ backend: TestBackend) async throws {
         let client = try ClientDesk(backend, .zumo2, tables: Self.tables)
         let headers = ["X-ZUMO-AUTH": token("root", claims: #","roles":["admin"]"#)]

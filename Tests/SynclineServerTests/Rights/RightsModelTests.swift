@@ -17,7 +17,7 @@ import Testing
         return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 2))
     }()
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `each client ends with the rows that its user may see`(_ backend: TestBackend) throws {
         for seed in Self.seeds { try RightsHistory(seed).run(backend) }
     }

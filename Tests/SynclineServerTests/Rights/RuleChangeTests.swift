@@ -35,8 +35,9 @@ import Testing
         return try store.changes(plan).changes.map { "\($0.row.id.suffix(1))\($0.isByRight ? "-" : "+")" }
     }
 
-    @Test func `a changed rule is told as gains and losses, and an older server refuses`() throws {
-        let (database, keeper) = try TestBackend.sqlite.database()
+    @Test(arguments: TestBackend.available)
+    func `a changed rule is told as gains and losses, and an older server refuses`(_ backend: TestBackend) throws {
+        let (database, keeper) = try backend.database()
         func start(_ rule: String?) throws -> SQLStore {
             try SQLStore(database, try definitions(rule), environment)
         }
@@ -73,8 +74,10 @@ import Testing
         withExtendedLifetime(keeper) {}
     }
 
-    @Test func `a first rule of a table with rows, and the end of the last, begin a new epoch`() throws {
-        let (database, keeper) = try TestBackend.sqlite.database()
+    @Test(arguments: TestBackend.available)
+    func `a first rule of a table with rows, and the end of the last, begin a new epoch`(_ backend: TestBackend) throws
+    {
+        let (database, keeper) = try backend.database()
         let open = try SQLStore(database, try definitions(nil), environment)
         try insert(open, "note", id(1), ["owner": "ann"])
         let epoch = try open.mark().epoch
@@ -87,8 +90,9 @@ import Testing
         withExtendedLifetime(keeper) {}
     }
 
-    @Test func `what ended long ago is forgotten, and cursors before it are refused`() throws {
-        let (database, keeper) = try TestBackend.sqlite.database()
+    @Test(arguments: TestBackend.available)
+    func `what ended long ago is forgotten, and cursors before it are refused`(_ backend: TestBackend) throws {
+        let (database, keeper) = try backend.database()
         let store = try SQLStore(
             database, try definitions("list in share(list where user eq auth.sub)"), environment)
         try insert(store, "share", "s", ["user": "ann", "list": "l"])

@@ -71,7 +71,7 @@ import Testing
         return try ask(desk, "ann", "POST", "member", row).status
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `a member is invited, sees everything, and is removed`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         let (before, cursor) = try feed(desk, "bob")
@@ -100,7 +100,7 @@ import Testing
         #expect(list.ids == [coffee] && list.json[0]?["deleted"] == .bool(true) && list.json[0]?["text"] == nil)
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `a member leaves, and the household is handed over`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         #expect(try invite(desk) == 201)
@@ -113,7 +113,7 @@ import Testing
         #expect(try ask(desk, "bob", "DELETE", "member/\(annIn)").status == 409)
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `a household is deleted with its rows in one batch`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         #expect(try invite(desk) == 201)
@@ -127,7 +127,7 @@ import Testing
         #expect(try feed(desk, "ann").0 == "[]")
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `an id that exists can't be inserted, and must be one that can't be guessed`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         let row = #"{"id":"\#(coffee)","account":"\#(cash)"}"#
@@ -142,7 +142,7 @@ import Testing
         #expect(try ask(desk, "ann", "POST", "entry", #"{"account":"\#(cash)"}"#).status == 201)
     }
 
-    @Test(arguments: [TestBackend.memory, .sqlite])
+    @Test(arguments: TestBackend.stores)
     func `a receipt tells nothing that its caller may no longer see`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         #expect(try invite(desk) == 201)

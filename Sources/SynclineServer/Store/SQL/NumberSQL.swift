@@ -39,6 +39,20 @@ extension NumberSource {
             """)
     }
 
+    /// Begins a transaction of writes. Without a line, rules change while no such transaction runs: those that begin later
+    /// see the new ones.
+    func beginWrites(_ dialect: SQLDialect) -> String {
+        self == .line
+            ? dialect.beginWriting
+            : "\(dialect.beginWriting); SELECT pg_advisory_xact_lock_shared(\(NumberSource.rulesLock))"
+    }
+
+    /// The same for a change of the rules.
+    func beginRules(_ dialect: SQLDialect) -> String {
+        self == .line
+            ? dialect.beginWriting : "\(dialect.beginWriting); SELECT pg_advisory_xact_lock(\(NumberSource.rulesLock))"
+    }
+
     /// Makes a tick: one message, so that the lock is never held while the server has its turn. The first of the two
     /// transactions needs no sync of its own.
     /// - Parameter clock: The time, if it is not the database's own.
@@ -236,6 +250,7 @@ extension NumberSource {
         """
 
     private static let lock = "1937337966"
+    private static let rulesLock = "1937337967"
 
     /// A program that still takes numbers from the row would give them a second time.
     private static let guardLine = [

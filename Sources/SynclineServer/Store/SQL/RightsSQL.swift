@@ -50,7 +50,9 @@ enum RightsSQL {
 
     // MARK: Edges
 
-    static func edges(_ step: RuleEdge, from: String?, to: String?, _ dialect: SQLDialect) -> SQLStatement {
+    static func edges(
+        _ step: RuleEdge, from: String?, to: String?, locks: Bool, _ dialect: SQLDialect
+    ) -> SQLStatement {
         var conditions: [SQLText] = [#""step" = \#(.integer(number(step)))"#]
         if let from { conditions.append(#""from" = \#(.text(from))"#) }
         if let to { conditions.append(#""to" = \#(.text(to))"#) }
@@ -58,7 +60,19 @@ enum RightsSQL {
             dialect,
             """
             SELECT "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_edges" \
-            WHERE \(conditions, separator: " AND ")
+            WHERE \(conditions, separator: " AND ")\(locks ? " FOR SHARE" : "")
+            """)
+    }
+
+    /// Waits for the writes that edges of some rows permit, and for no later ones.
+    static func lock(_ steps: [RuleEdge], rows: [String], _ dialect: SQLDialect) -> SQLStatement {
+        let numbers = steps.map { "\(.integer(number($0)))" as SQLText }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT 1 FROM "syncline_edges" WHERE "step" IN (\(numbers, separator: ", ")) \
+            AND "row" = ANY (\(untyped: .text(SQLDialect.list(rows)))) AND "end" IS NULL \
+            ORDER BY "step", "row" FOR NO KEY UPDATE
             """)
     }
 

@@ -10,17 +10,19 @@ struct SQLRights: RightsSource {
     let dialect: SQLDialect
     let rights: TableRights
     let table: String
+    /// Whether edges are kept as they are until the transaction ends, so that none ends before what it permits is done.
+    var locks = false
 
     func edges(_ step: RuleEdge, from: String, to: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: from, to: to, dialect))
+        try edges(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect))
     }
 
     func edges(_ step: RuleEdge, from: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: from, to: nil, dialect))
+        try edges(RightsSQL.edges(step, from: from, to: nil, locks: locks, dialect))
     }
 
     func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: nil, to: to, dialect))
+        try edges(RightsSQL.edges(step, from: nil, to: to, locks: locks, dialect))
     }
 
     private func edges(_ statement: SQLStatement) throws(StoreFailure) -> [RightEdge] {

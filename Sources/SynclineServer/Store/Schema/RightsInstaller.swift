@@ -86,10 +86,6 @@ struct RightsInstaller {
     private func install(
         _ database: any SQLDatabase, _ catalogue: StoreCatalogue, _ environment: any ServerEnvironment
     ) throws(StoreFailure) {
-        if dialect == .postgres {
-            throw SchemaInstaller.refusal(
-                "rules-not-supported", "tables with rules can be served only from an SQLite database")
-        }
         let plan = plan
         for definition in definitions where plan[table: definition.name] != TableRights() {
             guard catalogue.tables[definition.name]?.schema.isOwn == false else { continue }
@@ -98,7 +94,7 @@ struct RightsInstaller {
                 "table \(definition.name) was not made by the server, so it can have no part in rules")
         }
         try database.write { connection throws(StoreFailure) in
-            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+            try connection.transaction(numbers.beginRules(dialect)) { () throws(StoreFailure) in
                 let taking = numbers.stamp(1, now: environment.now(), clock: environment.databaseClock, dialect)
                 guard let values = try connection.first(taking, count: 2), let change = numbers.taken(1, values[0]).last
                 else { throw .broken("the server's own table is missing") }
