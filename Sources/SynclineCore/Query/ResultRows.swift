@@ -1,5 +1,6 @@
-// Collects the rows of a result. If all matches are wanted and come in the order of their keys, or only those come that are
-// wanted, in their order, they are taken as they come. Otherwise the first ones of the order are kept, and sorted when all matches are known.
+// Collects the rows of a result. They are taken as they come if all are wanted and come in the order of their keys, or if
+// only the wanted ones come, in order. Otherwise the first ones of the order are kept, and sorted when all matches are
+// known.
 
 import SynclineGround
 

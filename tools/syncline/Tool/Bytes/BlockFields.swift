@@ -77,7 +77,7 @@ extension FieldWalk {
             let length = addVarint("length of first key \(number)")
             add("first key \(number)", Int(clamping: length), FieldWalk.key(bytes.prefix(Int(clamping: length))))
             addVarint("address of block \(number)", FieldWalk.address)
-            addVarint("keys that have a value \(number)")
+            addVarint("values of block \(number)")
         }
     }
 

@@ -160,7 +160,7 @@ private struct TopScreen {
         try context.output.flush()
     }
 
-    /// Whether the user pressed q, Escape or Ctrl-C.
+    /// Whether the user pressed q, Ctrl-C or Ctrl-D.
     func isLeft() -> Bool {
         guard mode != nil else { return false }
         while let byte = RawMode.waitingByte() {
