@@ -115,6 +115,8 @@ package struct StateValue {
     ) throws(Failure) -> Result {
         var writer = ByteWriter(capacity: 256)
         columns._withUnsafeGuaranteedRef { block in
+            block.prefetchValues(of: row)
+            block.prefetchTexts(of: row)
             if !block.append(valueOf: row, to: &writer) { writer.removeAll() }
         }
         return try writer.withView(body)
