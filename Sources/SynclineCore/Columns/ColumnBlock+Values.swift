@@ -164,20 +164,25 @@ extension ColumnBlock {
         return length
     }
 
-    /// Appends the value of a row. Returns false if it can't be read.
-    func append(valueOf row: Int, to writer: inout ByteWriter) -> Bool {
-        let start = writer.count
-        let memory = writer.room(most)
+    /// Writes the value of a row to memory with room for `most` bytes. Returns how many they are; nil if it can't be read.
+    func write(valueOf row: Int, to memory: UnsafeMutableRawPointer) -> Int? {
         // With room for a length of one byte, which most have.
         let content = memory + memory.write(head) + 1
-        guard var length = write(valuesOf: row, to: content) else { return false }
+        guard var length = write(valuesOf: row, to: content) else { return nil }
         let size = varintLength(UInt64(length))
         if size > 1 { (content + size - 1).copyMemory(from: content, byteCount: length) }
         length += (content - 1).write(varint: UInt64(length))
         for place in valueCount..<columns.count {
             length += (content - 1 + length).write(varint: UInt64(bitPattern: integer(columns[place], row)))
         }
-        writer.truncate(to: start + head.count + length)
+        return head.count + length
+    }
+
+    /// Appends the value of a row. Returns false if it can't be read.
+    func append(valueOf row: Int, to writer: inout ByteWriter) -> Bool {
+        let start = writer.count
+        guard let length = write(valueOf: row, to: writer.room(most)) else { return false }
+        writer.truncate(to: start + length)
         return true
     }
 

@@ -68,35 +68,43 @@ extension StateLayers {
     }
 }
 
-/// A value, with the owner of its memory: bytes, or a row of a block in columns.
+/// A value, with the owner of its memory: bytes, or a row of a block in columns. Every change of a transaction keeps two, so
+/// it is three words.
 package struct StateValue {
-    private let bytes: UnsafeRawBufferPointer
+    /// Where the bytes are, or the block in columns, which the owner keeps.
+    private let start: UnsafeRawPointer?
+    /// How many bytes there are; of a row the complement of its number, which is negative.
+    private let extent: Int
     private let owner: AnyObject
-    /// The block in columns, which the owner keeps, and the row's number there.
-    private let columns: Unmanaged<ColumnBlock>?
-    private let row: Int
 
     init(_ bytes: UnsafeRawBufferPointer, _ owner: AnyObject) {
-        self.bytes = bytes
+        (start, extent) = (bytes.baseAddress, bytes.count)
         self.owner = owner
-        (columns, row) = (nil, 0)
     }
 
     init(_ row: Int, of block: Unmanaged<ColumnBlock>, _ owner: consuming RunBlock) {
-        bytes = Bytes(start: nil, count: 0)
+        (start, extent) = (UnsafeRawPointer(block.toOpaque()), ~row)
         self.owner = owner
-        (columns, self.row) = (block, row)
     }
+
+    /// The block in columns and the number of the row.
+    @inline(__always)
+    private var place: (block: Unmanaged<ColumnBlock>, row: Int)? {
+        guard extent < 0, let start else { return nil }
+        return (.fromOpaque(start), ~extent)
+    }
+
+    private var bytes: Bytes { Bytes(start: start, count: extent) }
 
     /// The object that keeps the memory.
     var ownerID: ObjectIdentifier { ObjectIdentifier(owner) }
 
     /// The value, valid while this one, or a copy of it, is kept, and until the row is moved.
     @inline(__always)
-    func view(_ place: ColumnRow) -> ValueView {
-        guard let columns else { return ValueView(bytes) }
-        place.move(to: columns, row)
-        return ValueView(place)
+    func view(_ cursor: ColumnRow) -> ValueView {
+        guard let place else { return ValueView(bytes) }
+        cursor.move(to: place.block, place.row)
+        return ValueView(cursor)
     }
 
     /// Calls `body` with the bytes. They are valid only during the call, because this value may be their only owner. A row
@@ -106,20 +114,24 @@ package struct StateValue {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { extendLifetime(owner) }
-        if let columns { return try withBytes(of: columns, body) }
+        if let place { return try withBytes(ofRow: place.row, in: place.block, body) }
         return try body(bytes)
     }
 
     private func withBytes<Result, Failure: Error>(
-        of columns: Unmanaged<ColumnBlock>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+        ofRow row: Int, in block: Unmanaged<ColumnBlock>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var writer = ByteWriter(capacity: 256)
-        columns._withUnsafeGuaranteedRef { block in
+        let room = block._withUnsafeGuaranteedRef { block in
             block.prefetchValues(of: row)
             block.prefetchTexts(of: row)
-            if !block.append(valueOf: row, to: &writer) { writer.removeAll() }
+            return block.most
         }
-        return try writer.withView(body)
+        return try withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { memory throws(Failure) in
+            let length = memory.baseAddress.flatMap { memory in
+                block._withUnsafeGuaranteedRef { $0.write(valueOf: row, to: memory) }
+            }
+            return try body(Bytes(rebasing: memory[..<(length ?? 0)]))
+        }
     }
 
     /// A copy of the bytes.
