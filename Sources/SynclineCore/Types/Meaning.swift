@@ -117,7 +117,7 @@ extension Value {
     }
 
     /// The instant of a date, or of a string that is one.
-    var instant: Timestamp.Instant? {
+    package var instant: Timestamp.Instant? {
         switch self {
         case .date(let date): date.instant
         case .string(let text): Timestamp(text)?.instant

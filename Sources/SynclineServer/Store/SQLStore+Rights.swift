@@ -28,10 +28,12 @@ struct RuledRead {
 
     private var dialect: SQLDialect { statements.dialect }
 
-    private func spans() throws(StoreFailure) -> [BucketSpan] {
-        try caller.buckets(source).flatMap { right in
+    private func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
+
+    private func spans(_ known: KnownRights) -> [BucketSpan] {
+        known.buckets.flatMap { right in
             let number = RightsSQL.number(right.bucket, of: statements.schema.name)
-            return right.intervals.list.map { BucketSpan(bucket: number, name: right.name, interval: $0) }
+            return right.intervals.list.map { BucketSpan(bucket: number, name: ExactString(right.name), interval: $0) }
         }
     }
 
@@ -46,28 +48,75 @@ struct RuledRead {
 
     // MARK: Lists
 
+    /// The rows as the caller sees them, each of which he may see.
+    func shown(_ rows: [TableRow]) throws(StoreFailure) -> [TableRow] {
+        if rows.isEmpty { return [] }
+        let (known, stays) = (try known(), try source.stays(of: rows.map(\.id)))
+        return rows.map { row in
+            guard case .held(let since) = known.right(to: stays[ExactString(row.id)] ?? []).standing else { return row }
+            return row.shown(since: since)
+        }
+    }
+
+    /// A list of rows and departures, or one that asks for times: both are found in the order of the times at which the
+    /// caller saw something new.
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
-        var ids: Set<ExactString> = []
-        for span in try spans() where plan.includesDeleted || span.interval.end == nil {
-            try connection.run(RightsSQL.ids(span, isPresent: !plan.includesDeleted, dialect)) { row in
-                ids.insert(ExactString(row.value(0).text))
-                return true
-            }
+        let known = try known()
+        // Only a list in this order ends with its page.
+        let wanted = plan.isByTime && !plan.counts ? plan.skip + plan.limit + 1 : .max
+        var window = RightsSQL.Window(
+            axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min, limit: min(wanted, 1000))
+        if plan.isByTime, !plan.counts, let after = plan.after, let time = after.time, time >= window.since {
+            (window.since, window.sinceID) = (time, after.id)
         }
         var rows: [TableRow] = []
-        for id in ids {
-            let right = try judge.right(to: id.text)
-            let row = right.isHeld ? try found(id.text) : nil
-            if let row = plan.entry(id.text, right, row: row, filter, work) { rows.append(row) }
-            if rows.count % 256 == 0 { try WorkLimit.current?.check() }
+        var told = Set<ExactString>()
+        try forEachPortion(known, window, withDepartures: plan.includesDeleted) { portion throws(StoreFailure) in
+            for (candidate, right, row) in portion where !told.contains(ExactString(candidate.id)) {
+                guard let row = plan.entry(candidate.id, right, row: row, filter, work),
+                    row.updatedAt.milliseconds == candidate.place
+                else { continue }
+                told.insert(ExactString(candidate.id))
+                rows.append(row)
+            }
+            try work.check(within: WorkLimit.current)
+            return rows.count < wanted
         }
-        try work.check(within: WorkLimit.current)
         return plan.outcome(of: rows, statements.schema, limits)
     }
 
     // MARK: Changes
+
+    func changes(_ plan: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
+        var plan = plan
+        plan.until = min(plan.until ?? .max, mark.change)
+        let filter = plan.filter?.asServerReads(statements.schema)
+        let work = FilterWork(statements.schema, within: WorkLimit.current)
+        let window = RightsSQL.Window(
+            axis: .number, since: plan.since, sinceID: plan.sinceID, until: plan.until ?? .max,
+            limit: plan.counts ? 1000 : min(plan.limit, 1000) + 1)
+        var outcome = ChangeOutcome(count: nil, mark)
+        var room = AnswerBudget(limits.answerBytes)
+        var told = Set<ExactString>()
+        try forEachPortion(try known(), window, withDepartures: true) { portion throws(StoreFailure) in
+            for (candidate, right, row) in portion where !told.contains(ExactString(candidate.id)) {
+                guard let change = plan.change(candidate.id, right, row: row, filter, work),
+                    change.number == candidate.place
+                else { continue }
+                told.insert(ExactString(candidate.id))
+                outcome.add(change, plan.limit, &room)
+                if outcome.hasMore, !plan.counts { break }
+            }
+            try work.check(within: WorkLimit.current)
+            return plan.counts || !outcome.hasMore
+        }
+        outcome.count = plan.counts ? told.count : nil
+        return outcome
+    }
+
+    // MARK: Candidates
 
     /// A row, and the place at which it may be told.
     private struct Candidate: Hashable {
@@ -83,71 +132,67 @@ struct RuledRead {
 
     /// Candidates in order, and the last one up to which they are complete; nil if nothing follows.
     private struct Candidates {
-        var found: [Candidate] = []
-        var bound: Candidate?
+        private var found: [Candidate] = []
+        private(set) var bound: Candidate?
 
         mutating func add(_ some: [Candidate], limit: Int) {
             found += some
             guard some.count == limit, let last = some.last else { return }
             if bound.map({ last.isBefore($0) }) ?? true { bound = last }
         }
+
+        var complete: [Candidate] {
+            let sorted = found.sorted { $0.isBefore($1) }
+            guard let bound else { return sorted }
+            return Array(sorted.prefix { !bound.isBefore($0) })
+        }
     }
 
-    func changes(_ plan: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
-        var plan = plan
-        plan.until = min(plan.until ?? .max, mark.change)
-        let filter = plan.filter?.asServerReads(statements.schema)
-        let work = FilterWork(statements.schema, within: WorkLimit.current)
-        let spans = try spans()
-        let limit = plan.counts ? 1000 : min(plan.limit, 1000) + 1
-        var window = RightsSQL.Window(
-            since: plan.since, sinceID: plan.sinceID, until: plan.until ?? .max, limit: limit)
-        var outcome = ChangeOutcome(count: nil, mark)
-        var room = AnswerBudget(limits.answerBytes)
-        var (count, told) = (0, Set<ExactString>())
+    private typealias Portion = [(candidate: Candidate, right: RowRight, row: TableRow?)]
+
+    /// Calls the body with what is at the places of a window, in order, until it wants no more. A row may be at several
+    /// places, and is told at one of them.
+    private func forEachPortion(
+        _ known: KnownRights, _ window: RightsSQL.Window, withDepartures: Bool,
+        _ body: (Portion) throws(StoreFailure) -> Bool
+    ) throws(StoreFailure) {
+        let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
+        var window = window
         while true {
-            let candidates = try candidates(spans, window)
-            let complete = candidates.found.sorted { $0.isBefore($1) }
-            for candidate in complete {
-                if let bound = candidates.bound, bound.isBefore(candidate) { break }
-                if told.contains(ExactString(candidate.id)) { continue }
-                guard let change = try change(candidate, plan, filter, work) else { continue }
-                told.insert(ExactString(candidate.id))
-                count += 1
-                outcome.add(change, plan.limit, &room)
-                if outcome.hasMore, !plan.counts { break }
-            }
-            try work.check(within: WorkLimit.current)
+            let candidates = try candidates(spans, window, withDepartures)
             try WorkLimit.current?.check()
-            guard let bound = candidates.bound, plan.counts || !outcome.hasMore else { break }
+            let goesOn = try body(try portion(candidates.complete, known))
+            guard goesOn, let bound = candidates.bound else { return }
             (window.since, window.sinceID) = (bound.place, bound.id)
         }
-        outcome.count = plan.counts ? count : nil
-        return outcome
     }
 
-    /// The entry of a candidate; nil if the row is told at another place, or not at all.
-    private func change(
-        _ candidate: Candidate, _ plan: ChangePlan, _ filter: FilterExpression?, _ work: FilterWork
-    ) throws(StoreFailure) -> TableChange? {
-        let right: RowRight
-        if let known = candidate.right { right = known } else { right = try judge.right(to: candidate.id) }
-        let row = right.isHeld ? try found(candidate.id) : nil
-        guard let change = plan.change(candidate.id, right, row: row, filter, work), change.number == candidate.place
-        else { return nil }
-        return change
-    }
-
-    private func candidates(_ spans: [BucketSpan], _ window: RightsSQL.Window) throws(StoreFailure) -> Candidates {
-        var all = Candidates()
-        func isAsked(_ place: Int64) -> Bool {
-            place <= window.until && (place > window.since || place == window.since && window.sinceID != nil)
+    private func portion(_ candidates: [Candidate], _ known: KnownRights) throws(StoreFailure) -> Portion {
+        let stays = try source.stays(of: candidates.filter { $0.right == nil }.map(\.id))
+        let rights = candidates.map { $0.right ?? known.right(to: stays[ExactString($0.id)] ?? []) }
+        let held = zip(candidates, rights).filter(\.1.isHeld).map(\.0.id)
+        var rows: [ExactString: TableRow] = [:]
+        if !held.isEmpty {
+            try connection.run(statements.rows(ids: held)) { values in
+                let row = statements.row(values).row
+                rows[ExactString(row.id)] = row
+                return true
+            }
         }
+        return zip(candidates, rights).map { ($0, $1, rows[ExactString($0.id)]) }
+    }
+
+    private func candidates(
+        _ spans: [BucketSpan], _ window: RightsSQL.Window, _ withDepartures: Bool
+    ) throws(StoreFailure) -> Candidates {
+        var all = Candidates()
+        let axis = window.axis
+        let active = try active(spans, window)
         var seen: Set<BucketSpan> = []
         for span in spans {
-            let begin = span.interval.begin.change
-            if let end = span.interval.end?.change {
-                if isAsked(end) {
+            let isActive = active.map { $0.contains(span.inBucket) } ?? true
+            if let end = span.interval.end.map(axis.value) {
+                if window.has(end) {
                     let after = end == window.since ? window.sinceID : nil
                     let some = try run(RightsSQL.lost(span, after: after, limit: window.limit, dialect)) { row in
                         Candidate(place: end, id: row.value(2).text)
@@ -155,27 +200,44 @@ struct RuledRead {
                     all.add(some, limit: window.limit)
                 }
             } else {
-                if isAsked(begin) {
+                let begin = axis.value(of: span.interval.begin)
+                if window.has(begin) {
                     let after = begin == window.since ? window.sinceID : nil
-                    let some = try run(RightsSQL.gained(span, after: after, limit: window.limit, dialect)) { row in
+                    let some = try run(RightsSQL.gained(span, after: after, window, dialect)) { row in
                         Candidate(place: begin, id: row.value(2).text, right: right(span, row))
                     }
                     all.add(some, limit: window.limit)
                 }
-                let some = try run(RightsSQL.touched(span, window, dialect)) { row in
-                    Candidate(place: row.value(3).integer, id: row.value(2).text, right: right(span, row))
+                if isActive {
+                    let some = try run(RightsSQL.touched(span, window, dialect)) { row in
+                        Candidate(
+                            place: row.value(axis == .number ? 3 : 4).integer, id: row.value(2).text,
+                            right: right(span, row))
+                    }
+                    all.add(some, limit: window.limit)
                 }
-                all.add(some, limit: window.limit)
             }
-            var bucket = span
-            bucket.interval = .always
-            guard seen.insert(bucket).inserted else { continue }
+            guard withDepartures, isActive, seen.insert(span.inBucket).inserted else { continue }
             let some = try run(RightsSQL.left(span, window, dialect)) { row in
-                Candidate(place: row.value(6).integer, id: row.value(2).text)
+                Candidate(place: row.value(axis == .number ? 7 : 8).integer, id: row.value(2).text)
             }
             all.add(some, limit: window.limit)
         }
         return all
+    }
+
+    /// The buckets where something happened since a window begins; nil if they are too few to ask, or all were empty then.
+    private func active(_ spans: [BucketSpan], _ window: RightsSQL.Window) throws(StoreFailure) -> Set<BucketSpan>? {
+        if spans.count < 4 || window.since <= 0 { return nil }
+        var found: Set<BucketSpan> = []
+        for (bucket, spans) in Dictionary(grouping: spans, by: \.bucket) {
+            let names = Set(spans.map(\.name)).map(\.text)
+            try connection.run(RightsSQL.active(names, of: bucket, window, dialect)) { row in
+                found.insert(BucketSpan(bucket: bucket, name: ExactString(row.value(0).text), interval: .always))
+                return true
+            }
+        }
+        return found
     }
 
     private func run(
@@ -191,11 +253,11 @@ struct RuledRead {
 
     /// The right by a row's stay in an open span. With several alternatives the row may have others.
     private func right(_ span: BucketSpan, _ row: any SQLRow) -> RowRight? {
-        guard caller.terms.count == 1, let common = span.interval.intersection(RightInterval(row, at: 4)) else {
+        guard caller.terms.count == 1, let common = span.interval.intersection(RightInterval(row, at: 5)) else {
             return nil
         }
         var right = RowRight()
-        var stay = RowStay(caller.terms[0].alternative.bucket, span.name, common)
+        var stay = RowStay(caller.terms[0].alternative.bucket, span.name.text, common)
         stay.interval = common
         right.add(RightIntervals(common), stay)
         return right

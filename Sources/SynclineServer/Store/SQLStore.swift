@@ -213,18 +213,31 @@ final class SQLStore: TableStore {
         return try database.read { connection throws(StoreFailure) in
             try learn(plan, connection)
             return try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                if statements.schema.definition.rules.read != nil {
-                    return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
-                        try read.list(plan)
-                    }
+                if statements.schema.definition.rules.read == nil {
+                    return try plainList(plan, statements, connection, &number)
                 }
-                let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
-                if let filter, !filter.isExact {
-                    return try evaluated(plan, filter, statements, connection, &number)
+                var seen = number
+                defer { number = max(number, seen) }
+                return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+                    // Times depend on the caller, and so do departures.
+                    if plan.includesDeleted || plan.namesTime { return try read.list(plan) }
+                    var outcome = try plainList(plan, statements, connection, &seen)
+                    outcome.rows = try read.shown(outcome.rows)
+                    return outcome
                 }
-                return try selected(plan, filter, statements, connection, &number)
             }
         }
+    }
+
+    /// A list of rows as they are.
+    private func plainList(
+        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
+    ) throws(StoreFailure) -> ListOutcome {
+        let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
+        if let filter, !filter.isExact {
+            return try evaluated(plan, filter, statements, connection, &number)
+        }
+        return try selected(plan, filter, statements, connection, &number)
     }
 
     /// A list whose filter and window the database evaluates.

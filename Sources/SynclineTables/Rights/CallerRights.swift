@@ -63,15 +63,14 @@ package struct CallerRights: Hashable, Sendable {
         _ path: ArraySlice<RuleEdge>, to name: String, _ source: some RightsSource
     ) throws(StoreFailure) -> RightIntervals {
         guard let last = path.last else { return name.hasSameBytes(as: subject) ? .always : RightIntervals() }
-        var found = RightIntervals()
         if path.count == 1 {
-            for edge in try source.edges(last, from: subject, to: name) { found.insert(edge.interval) }
-            return found
+            return RightIntervals(merging: try source.edges(last, from: subject, to: name).map(\.interval))
         }
+        var found: [RightInterval] = []
         for edge in try source.edges(last, to: name) {
-            found.formUnion(try times(path.dropLast(), to: edge.ends.from, source).intersection(edge.interval))
+            found += try times(path.dropLast(), to: edge.ends.from, source).intersection(edge.interval).list
         }
-        return found
+        return RightIntervals(merging: found)
     }
 
     /// All buckets to which the caller has or had a right, one term after the other.
@@ -82,14 +81,13 @@ package struct CallerRights: Hashable, Sendable {
             let start = alternative.bucket.column == nil ? RuleBucket.everybody : subject
             var names: [ExactString: RightIntervals] = [ExactString(start): .always]
             for step in alternative.path {
-                var next: [ExactString: RightIntervals] = [:]
+                var next: [ExactString: [RightInterval]] = [:]
                 for (name, times) in names {
                     for edge in try source.edges(step, from: name.text) {
-                        next[ExactString(edge.ends.to), default: RightIntervals()]
-                            .formUnion(times.intersection(edge.interval))
+                        next[ExactString(edge.ends.to), default: []] += times.intersection(edge.interval).list
                     }
                 }
-                names = next
+                names = next.mapValues(RightIntervals.init(merging:))
             }
             for (name, times) in names {
                 let times = times.intersection(term.interval)
@@ -107,5 +105,29 @@ package struct CallerRights: Hashable, Sendable {
             if try times(alternative, name, source).list.last.map({ $0.end == nil }) ?? false { return true }
         }
         return false
+    }
+}
+
+/// All rights of a caller at a moment: what he may see of rows follows from their stays alone.
+package struct KnownRights: Sendable {
+    package let buckets: [BucketRight]
+    private var times: [RuleBucket: [ExactString: [RightIntervals]]] = [:]
+
+    package init(_ buckets: [BucketRight]) {
+        self.buckets = buckets
+        for right in buckets {
+            times[right.bucket, default: [:]][ExactString(right.name), default: []].append(right.intervals)
+        }
+    }
+
+    /// The right to a row with some stays.
+    package func right(to stays: [RowStay]) -> RowRight {
+        var right = RowRight()
+        for stay in stays {
+            for times in times[stay.bucket]?[ExactString(stay.name)] ?? [] {
+                right.add(times.intersection(stay.interval), stay)
+            }
+        }
+        return right
     }
 }

@@ -11,9 +11,13 @@ package struct RightInterval: Hashable, Sendable {
 
     package static let always = RightInterval(from: Stamp(change: 0, time: 0))
 
-    /// What both have in common; nil if they have nothing.
+    package var isEmpty: Bool { end.map { $0.change <= begin.change } ?? false }
+
+    /// What both have in common; nil if they have nothing. It begins at the later number and at the later time, which may
+    /// be those of different writes.
     package func intersection(_ other: RightInterval) -> RightInterval? {
-        let begin = begin.change >= other.begin.change ? begin : other.begin
+        let begin = Stamp(
+            change: max(begin.change, other.begin.change), time: max(begin.time, other.begin.time))
         let end = RightInterval.earlier(end, other.end)
         if let end, end.change <= begin.change { return nil }
         return RightInterval(from: begin, to: end)
@@ -37,32 +41,21 @@ package struct RightIntervals: Hashable, Sendable {
 
     package var isEmpty: Bool { list.isEmpty }
 
-    /// Adds an interval; those that touch become one.
-    package mutating func insert(_ interval: RightInterval) {
-        if let end = interval.end, end.change <= interval.begin.change { return }
-        var (whole, rest) = (interval, [RightInterval]())
-        for other in list {
-            let isApart =
-                other.end.map { $0.change < whole.begin.change } == true
-                || whole.end.map { $0.change < other.begin.change } == true
-            if isApart {
-                rest.append(other)
+    /// Intervals in any order; those that touch become one.
+    package init(merging intervals: [RightInterval]) {
+        for next in intervals.sorted(by: { $0.begin.change < $1.begin.change }) where !next.isEmpty {
+            guard let last = list.last, last.end.map({ $0.change >= next.begin.change }) ?? true else {
+                list.append(next)
                 continue
             }
-            if other.begin.change < whole.begin.change { whole.begin = other.begin }
-            if let end = whole.end, other.end.map({ $0.change > end.change }) ?? true { whole.end = other.end }
+            guard let end = last.end, next.end.map({ $0.change > end.change }) ?? true else { continue }
+            list[list.count - 1].end = next.end
         }
-        list = rest
-        list.insert(whole, at: list.firstIndex { $0.begin.change > whole.begin.change } ?? list.endIndex)
     }
 
     package func intersection(_ interval: RightInterval) -> RightIntervals {
         var common = RightIntervals()
         common.list = list.compactMap { $0.intersection(interval) }
         return common
-    }
-
-    package mutating func formUnion(_ other: RightIntervals) {
-        for interval in other.list { insert(interval) }
     }
 }

@@ -87,6 +87,18 @@ extension ListPlan {
 }
 
 extension FilterExpression {
+    /// A time before which no row matches; nil if there is none that is easily told.
+    package var earliestTime: Int64? {
+        switch self {
+        case .and(let left, let right): [left.earliestTime, right.earliestTime].compactMap(\.self).max()
+        case .compare(.greaterOrEqual, .column(let path), .literal(let value, _)),
+            .compare(.greater, .column(let path), .literal(let value, _)):
+            path.count == 1 && SystemColumn(anyCase: path[0]) == .updatedAt
+                ? value.instant?.milliseconds : nil
+        default: nil
+        }
+    }
+
     /// The part of a filter that a departure can answer: what it says about ids, times and deletion. Nil for nothing.
     fileprivate var aboutDepartures: FilterExpression? {
         switch self {

@@ -68,6 +68,15 @@ extension ListPlan {
         let names = order.map(\.column) + (filter?.columns ?? []).map(\.text)
         return names.contains { SystemColumn(anyCase: $0) == .updatedAt }
     }
+
+    /// Whether its order is the one of the latest changes.
+    package var isByTime: Bool {
+        guard let first = order.first, !first.isDescending, SystemColumn(anyCase: first.column) == .updatedAt else {
+            return false
+        }
+        guard let next = order.dropFirst().first else { return true }
+        return !next.isDescending && SystemColumn(anyCase: next.column) == .id
+    }
 }
 
 package struct ListOutcome: Hashable, Sendable {

@@ -149,13 +149,3 @@ struct SimulatedClock: Sendable {
         }
     }
 }
-
-extension Value {
-    fileprivate var instant: Timestamp.Instant? {
-        switch self {
-        case .date(let date): date.instant
-        case .string(let text): Timestamp(text)?.instant
-        default: nil
-        }
-    }
-}

@@ -79,6 +79,43 @@ import Testing
         let idle = try cost { news = try store.changes(plan).changes.count }
         #expect(news == 0)
         #expect(idle.rows <= 5, "\(idle)")
+        // By time, as the older clients do.
+        let newest = try store.row("note", id: id(9000)).map(\.updatedAt)
+        var list = ListPlan(table: "note", order: [.init("updatedAt", descending: false)], limit: 50)
+        (list.subject, list.includesDeleted) = ("u7", true)
+        list.filter = .compare(.greater, .column(["updatedAt"]), .literal(.date(Timestamp(try #require(newest)))))
+        var rows = 0
+        let later = try cost { rows = try store.list(list).rows.count }
+        #expect(rows == 0)
+        #expect(later.rows <= 5, "\(later)")
+        list.filter = nil
+        let page = try cost { rows = try store.list(list).rows.count }
+        #expect(rows == 50)
+        #expect(page.rows <= 160, "\(page)")
+        (list.includesDeleted, list.order) = (false, [])
+        let plain = try cost { rows = try store.list(list).rows.count }
+        #expect(rows == 50)
+        #expect(plain.rows <= 110 && plain.statements <= 8, "\(plain)")
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test func `nothing new in many lists is found with few statements`() throws {
+        let (inner, keeper) = try TestBackend.sqlite.database()
+        let database = CountingDatabase(inner: inner)
+        let settings = try configuration(#"{"auth":{"key":"\#(testSecret)"},"tables":\#(Self.tables)}"#)
+        let store = try SQLStore(database, settings.tables, StillEnvironment())
+        let lists = (0..<50).map { "l\($0)" }
+        for user in ["writer", "eve"] {
+            try insert(store, "share", lists.map { ["id": "\(user) \($0)", "user": user, "list": $0] })
+        }
+        try insert(store, "note", (0..<200).map { ["id": id($0), "list": lists[$0 % 50], "text": "t"] })
+        var plan = ChangePlan(table: "note", since: try store.mark().change, limit: 100)
+        plan.subject = "eve"
+        let before = database.counts.statements.load(ordering: .relaxed)
+        #expect(try store.changes(plan).changes.isEmpty)
+        #expect(database.counts.statements.load(ordering: .relaxed) - before <= 10)
+        try insert(store, "note", [["id": id(900), "list": "l7", "text": "t"]])
+        #expect(try store.changes(plan).changes.map(\.row.id) == [id(900)])
         withExtendedLifetime(keeper) {}
     }
 }

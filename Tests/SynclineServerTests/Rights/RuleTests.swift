@@ -74,12 +74,8 @@ import Testing
                 })
         }
         for _ in 0..<3000 {
-            var (union, wanted) = (RightIntervals(), Set<Int>())
-            for _ in 0..<chance.below(5) {
-                let some = interval()
-                union.insert(some)
-                wanted.formUnion(numbers(some))
-            }
+            let some = (0..<chance.below(5)).map { _ in interval() }
+            let (union, wanted) = (RightIntervals(merging: some), Set(some.flatMap(numbers)))
             #expect(Set(union.list.flatMap { numbers($0) }) == wanted)
             for (one, next) in zip(union.list, union.list.dropFirst()) {
                 #expect(one.end.map { $0.change < next.begin.change } == true)

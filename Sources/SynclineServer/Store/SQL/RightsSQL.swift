@@ -21,24 +21,41 @@ enum RightsSQL {
             #"CREATE INDEX IF NOT EXISTS "syncline_edges_row" ON "syncline_edges" ("step", "row") WHERE "end" IS NULL"#,
             """
             CREATE TABLE IF NOT EXISTS "syncline_stays" ("bucket" \(big) NOT NULL, "name" \(text) NOT NULL, \
-            "id" \(text) NOT NULL, "touched" \(big) NOT NULL, "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, \
-            "left" \(big), "leftTime" \(big), "byDeletion" \(big) NOT NULL)
+            "id" \(text) NOT NULL, "touched" \(big) NOT NULL, "touchedTime" \(big) NOT NULL, \
+            "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, "left" \(big), "leftTime" \(big), \
+            "byDeletion" \(big) NOT NULL)
             """,
             #"CREATE INDEX IF NOT EXISTS "syncline_stays_id" ON "syncline_stays" ("bucket", "id")"#,
             #"CREATE INDEX IF NOT EXISTS "syncline_stays_name" ON "syncline_stays" ("bucket", "name", "id")"#,
-            """
-            CREATE INDEX IF NOT EXISTS "syncline_stays_touched" ON "syncline_stays" \
-            ("bucket", "name", "touched", "id") WHERE "left" IS NULL
-            """,
-            """
-            CREATE INDEX IF NOT EXISTS "syncline_stays_left" ON "syncline_stays" \
-            ("bucket", "name", "left", "id") WHERE "left" IS NOT NULL
-            """,
+            index(.touched, of: .number, isOpen: true), index(.touched, of: .time, isOpen: true),
+            index(.left, of: .number, isOpen: false), index(.left, of: .time, isOpen: false),
             """
             CREATE TABLE IF NOT EXISTS "syncline_rules" ("table" \(text) NOT NULL, "rule" \(text) NOT NULL, \
             "begin" \(big) NOT NULL, "beginTime" \(big) NOT NULL, "end" \(big), "endTime" \(big))
             """,
         ]
+    }
+
+    /// The order in which stays are read.
+    enum Axis {
+        case number, time
+
+        func value(of stamp: Stamp) -> Int64 { self == .number ? stamp.change : stamp.time }
+
+        fileprivate func column(_ moment: Moment) -> String {
+            "\"\(moment.rawValue)\(self == .number ? "" : "Time")\""
+        }
+    }
+
+    fileprivate enum Moment: String {
+        case touched, left
+    }
+
+    private static func index(_ moment: Moment, of axis: Axis, isOpen: Bool) -> String {
+        """
+        CREATE INDEX IF NOT EXISTS "syncline_stays_\(moment.rawValue)_\(axis)" ON "syncline_stays" \
+        ("bucket", "name", \(axis.column(moment)), "id") WHERE "left" IS \(isOpen ? "NULL" : "NOT NULL")
+        """
     }
 
     /// The number of a bucket: rules that say the same of a table have the same ones.
@@ -101,25 +118,32 @@ enum RightsSQL {
     // MARK: Stays
 
     private static let stay =
-        #""bucket", "name", "id", "touched", "entered", "enteredTime", "left", "leftTime", "byDeletion""#
+        """
+        "bucket", "name", "id", "touched", "touchedTime", "entered", "enteredTime", "left", "leftTime", "byDeletion"
+        """
 
-    static func stays(_ buckets: [Int64], id: String, _ dialect: SQLDialect) -> SQLStatement {
+    static func stays(_ buckets: [Int64], ids: [String], _ dialect: SQLDialect) -> SQLStatement {
         let numbers = buckets.map { "\(.integer($0))" as SQLText }
         return SQLStatement(
             dialect,
             """
-            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) AND "id" = \(.text(id))
+            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) \
+            AND \(dialect.isAmong(ids, #""id""#))
             """)
     }
 
+    /// - Parameters:
+    ///   - stamp: When the stay begins.
+    ///   - time: When the row was last changed.
     static func enter(
-        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, _ dialect: SQLDialect
+        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, changedAt time: Int64, _ dialect: SQLDialect
     ) -> SQLStatement {
         SQLStatement(
             dialect,
             """
             INSERT INTO "syncline_stays" VALUES (\(.integer(bucket)), \(.text(name)), \(.text(id)), \
-            \(.integer(stamp.change)), \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL, 0)
+            \(.integer(stamp.change)), \(.integer(max(stamp.time, time))), \(.integer(stamp.change)), \
+            \(.integer(stamp.time)), NULL, NULL, 0)
             """)
     }
 
@@ -142,49 +166,75 @@ enum RightsSQL {
         SQLStatement(
             dialect,
             """
-            UPDATE "syncline_stays" SET "touched" = \(dialect.larger)("touched", \(.integer(stamp.change))) \
+            UPDATE "syncline_stays" SET "touched" = \(dialect.larger)("touched", \(.integer(stamp.change))), \
+            "touchedTime" = \(dialect.larger)("enteredTime", \(.integer(stamp.time))) \
             WHERE "bucket" = \(.integer(bucket)) AND "id" = \(.text(id)) AND "left" IS NULL
             """)
     }
 
-    /// The numbers after which stays are wanted, and at most how many.
+    /// The places after which stays are wanted, and at most how many.
     struct Window {
+        var axis: Axis
         var since: Int64
         var sinceID: String?
-        var until: Int64
+        var until: Int64 = .max
         var limit: Int
 
-        fileprivate func condition(_ column: String) -> SQLText {
+        fileprivate func condition(_ moment: Moment) -> SQLText {
+            let column = axis.column(moment)
             let after: SQLText =
                 sinceID.map { "(\(column), \"id\") > (\(.integer(since)), \(.text($0)))" }
                 ?? "\(column) > \(.integer(since))"
             return "\(after) AND \(column) <= \(.integer(until))"
         }
+
+        /// Whether a place is in it.
+        func has(_ place: Int64) -> Bool {
+            place <= until && (place > since || place == since && sinceID != nil)
+        }
+    }
+
+    /// Those of some names of a bucket where something happened since a window begins.
+    static func active(_ names: [String], of bucket: Int64, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
+        func happened(_ moment: Moment, isOpen: Bool) -> SQLText {
+            """
+            EXISTS (SELECT 1 FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = "value" \
+            AND "left" IS \(isOpen ? "NULL" : "NOT NULL") AND \(window.axis.column(moment)) >= \(.integer(window.since)))
+            """
+        }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT "value" FROM \(dialect.rows(of: names)) \
+            WHERE \(happened(.touched, isOpen: true)) OR \(happened(.left, isOpen: false))
+            """)
     }
 
     private static func inBucket(_ span: BucketSpan) -> SQLText {
-        #" FROM "syncline_stays" WHERE "bucket" = \#(.integer(span.bucket)) AND "name" = \#(.text(span.name))"#
+        #" FROM "syncline_stays" WHERE "bucket" = \#(.integer(span.bucket)) AND "name" = \#(.text(span.name.text))"#
     }
 
     /// The rows that were last changed within a window.
     static func touched(_ span: BucketSpan, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
+        let column = window.axis.column(.touched)
+        return SQLStatement(
             dialect,
             """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND \(window.condition("\"touched\"")) \
-            AND "touched" > \(.integer(span.interval.begin.change)) \
-            ORDER BY "touched", "id" LIMIT \(.integer(Int64(window.limit)))
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND \(window.condition(.touched)) \
+            AND \(column) > \(.integer(window.axis.value(of: span.interval.begin))) \
+            ORDER BY \(column), "id" LIMIT \(.integer(Int64(window.limit)))
             """)
     }
 
     /// The rows that the caller gained with a right, and that nothing has changed since.
-    static func gained(_ span: BucketSpan, after id: String?, limit: Int, _ dialect: SQLDialect) -> SQLStatement {
+    static func gained(_ span: BucketSpan, after id: String?, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
         let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
         return SQLStatement(
             dialect,
             """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND "touched" <= \(.integer(span.interval.begin.change))\
-            \(rest) ORDER BY "id" LIMIT \(.integer(Int64(limit)))
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL \
+            AND \(window.axis.column(.touched)) <= \(.integer(window.axis.value(of: span.interval.begin)))\(rest) \
+            ORDER BY "id" LIMIT \(.integer(Int64(window.limit)))
             """)
     }
 
@@ -193,8 +243,8 @@ enum RightsSQL {
         SQLStatement(
             dialect,
             """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NOT NULL AND \(window.condition("\"left\"")) \
-            ORDER BY "left", "id" LIMIT \(.integer(Int64(window.limit)))
+            SELECT \(stay)\(inBucket(span)) AND "left" IS NOT NULL AND \(window.condition(.left)) \
+            ORDER BY \(window.axis.column(.left)), "id" LIMIT \(.integer(Int64(window.limit)))
             """)
     }
 
@@ -211,9 +261,35 @@ enum RightsSQL {
             """)
     }
 
-    /// The ids of the rows that are in a bucket, or were.
-    static func ids(_ span: BucketSpan, isPresent: Bool, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "id"\#(inBucket(span))\#(isPresent ? #" AND "left" IS NULL"# : "")"#)
+    /// The condition for the rows of a table that a caller sees by a rule.
+    static func condition(_ rule: RowRule, _ subject: String, of table: ServedTable, _ dialect: SQLDialect) -> SQLText {
+        let alternatives = rule.alternatives.map { alternative -> SQLText in
+            let bucket = alternative.bucket
+            guard bucket.column != nil else { return condition(bucket.conditions, table, dialect) }
+            var names: SQLText = #" = \#(.text(subject))"#
+            for step in alternative.path {
+                names = """
+                     IN (SELECT "to" FROM "syncline_edges" WHERE "step" = \(.integer(number(step))) \
+                    AND "from"\(names) AND "end" IS NULL)
+                    """
+            }
+            return """
+                \(SQLDialect.quoted(table.source(of: .id))) IN (SELECT "id" FROM "syncline_stays" \
+                WHERE "bucket" = \(.integer(number(bucket, of: table.name))) AND "left" IS NULL AND "name"\(names))
+                """
+        }
+        return "(\(alternatives, separator: " OR "))"
+    }
+
+    private static func condition(
+        _ conditions: [RuleCondition], _ table: ServedTable, _ dialect: SQLDialect
+    ) -> SQLText {
+        let parts = conditions.map { condition -> SQLText in
+            let column = SQLDialect.quoted(table.source(of: condition.column))
+            if case .string(let text) = condition.value { return "\(column) = \(.text(text))" }
+            return "\(column) = \(.bool(condition.value == .bool(true)))"
+        }
+        return parts.isEmpty ? "1 = 1" : "(\(parts, separator: " AND "))"
     }
 
     /// Forgets what ended before a time.
@@ -266,6 +342,9 @@ enum RightsSQL {
 /// A time in which a caller had the right to a bucket.
 struct BucketSpan: Hashable {
     var bucket: Int64
-    var name: String
+    var name: ExactString
     var interval: RightInterval
+
+    /// The same of all times.
+    var inBucket: BucketSpan { BucketSpan(bucket: bucket, name: name, interval: .always) }
 }

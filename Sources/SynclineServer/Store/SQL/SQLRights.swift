@@ -43,14 +43,19 @@ struct SQLRights: RightsSource {
     }
 
     func stays(_ table: String, id: String) throws(StoreFailure) -> [RowStay] {
+        try stays(of: [id])[ExactString(id)] ?? []
+    }
+
+    /// The stays of some rows, by their ids.
+    func stays(of ids: [String]) throws(StoreFailure) -> [ExactString: [RowStay]] {
         let buckets = buckets
-        if buckets.isEmpty { return [] }
-        var found: [RowStay] = []
-        try connection.run(RightsSQL.stays(Array(buckets.keys), id: id, dialect)) { row in
+        if buckets.isEmpty || ids.isEmpty { return [:] }
+        var found: [ExactString: [RowStay]] = [:]
+        try connection.run(RightsSQL.stays(Array(buckets.keys), ids: ids, dialect)) { row in
             guard let bucket = buckets[row.value(0).integer] else { return true }
-            var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 4))
-            stay.endedByDeletion = row.value(8).integer != 0
-            found.append(stay)
+            var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 5))
+            stay.endedByDeletion = row.value(9).integer != 0
+            found[ExactString(row.value(2).text), default: []].append(stay)
             return true
         }
         return found
@@ -70,7 +75,10 @@ struct SQLRights: RightsSource {
             try connection.run(RightsSQL.leave(number, id: id, byDeletion: change.isDeletion, stamp, dialect))
         }
         for (bucket, name) in change.entered {
-            try connection.run(RightsSQL.enter(RightsSQL.number(bucket, of: table), name, id: id, stamp, dialect))
+            try connection.run(
+                RightsSQL.enter(
+                    RightsSQL.number(bucket, of: table), name, id: id, stamp, changedAt: rowStamp.time,
+                    dialect))
         }
         for bucket in change.kept {
             try connection.run(RightsSQL.touch(RightsSQL.number(bucket, of: table), id: id, rowStamp, dialect))

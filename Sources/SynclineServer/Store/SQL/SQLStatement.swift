@@ -127,6 +127,18 @@ enum SQLDialect: Hashable, Sendable {
             .joined(separator: ",") + "}"
     }
 
+    /// Strings as rows of one column, `value`.
+    func rows(of texts: [String]) -> SQLText {
+        guard self == .sqlite else { return #"unnest(\#(.text(SQLDialect.list(texts)))::text[]) AS "value""# }
+        return "json_each(\(.text(Value.array(texts.map(Value.string)).json)))"
+    }
+
+    /// The condition that a column of text has one of some values.
+    func isAmong(_ texts: [String], _ column: String) -> SQLText {
+        if texts.count == 1 { return "\(column) = \(.text(texts[0]))" }
+        return #"\#(column) IN (SELECT "value" FROM \#(rows(of: texts)))"#
+    }
+
     /// A transaction that sees one moment.
     var beginReading: String {
         self == .sqlite ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -62,6 +62,10 @@ final class TableSQL: Sendable {
         SQLStatement(dialect, prepared: locks && mayLock ? byID + " FOR NO KEY UPDATE" : byID, values: [.text(id)])
     }
 
+    func rows(ids: [String]) -> SQLStatement {
+        SQLStatement(dialect, "SELECT \(selection) FROM \(table) WHERE \(dialect.isAmong(ids, name(.id)))")
+    }
+
     /// Whether the server's role needs the right to change rows, and so may lock them.
     var mayLock: Bool {
         let table = schema.definition
@@ -127,6 +131,9 @@ final class TableSQL: Sendable {
             conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
         }
         if let own = ownership(plan.owner) { conditions.append(own) }
+        if let rule = schema.definition.rules.read {
+            conditions.append(RightsSQL.condition(rule, plan.subject ?? "", of: schema, dialect))
+        }
         if let filter = filter?.sql { conditions.append("(\(filter))") }
         // A finer time is rounded down for clients.
         if let closed = plan.until {

@@ -162,7 +162,9 @@ struct RightsInstaller {
                 for bucket in buckets {
                     guard let name = bucket.name(of: row) else { continue }
                     let number = RightsSQL.number(bucket, of: table)
-                    try connection.run(RightsSQL.enter(number, name, id: row.id, stamp, dialect))
+                    try connection.run(
+                        RightsSQL.enter(
+                            number, name, id: row.id, stamp, changedAt: row.updatedAt.milliseconds, dialect))
                 }
                 for step in steps {
                     guard let ends = step.ends(of: row) else { continue }
