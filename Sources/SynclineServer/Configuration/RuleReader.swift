@@ -1,8 +1,10 @@
 // Reads the rules about rows in a table's part of the configuration. A setting with spaces is a rule, one word is a
 // permission.
 
+import SynclineCore
 import SynclineGround
 import SynclineTables
+import SynclineWire
 
 extension RowRule {
     init(_ text: String, _ place: String) throws(StartFailure) {
@@ -22,4 +24,54 @@ extension TableRules {
         if let write = RuleOperation(rawValue: operation.rawValue) { writes[write] = rule } else { read = rule }
         return true
     }
+}
+
+extension RuleExample {
+    /// Reads `{"rows":{TABLE:[ROW]},"sees":{CALLER:{TABLE:[ID]}},"updates":{…}}`.
+    init(_ name: String, _ value: Value) throws(StartFailure) {
+        self.init(name)
+        let object = try ConfigurationObject(
+            value, path: "examples.\(name)", known: ["rows", "sees", "updates"])
+        for table in try RuleExample.members(object["rows"], object.place("rows")) {
+            let place = "\(object.place("rows")).\(table.name)"
+            guard case .array(let rows) = table.value else { throw StartFailure("\(place) must be a list") }
+            for row in rows {
+                guard case .object(let members) = row, let id = members[member: "id"]?.text else {
+                    throw StartFailure("each row of \(place) must be an object with an id")
+                }
+                let epoch = Timestamp.Instant(milliseconds: 0)
+                let columns = Row(members.filter { $0.name != "id" })
+                self.rows.append(
+                    (table.name, TableRow(id: id, columns: columns, createdAt: epoch, updatedAt: epoch, version: "")))
+            }
+        }
+        sees = try RuleExample.expectation(object, "sees")
+        updates = try RuleExample.expectation(object, "updates")
+    }
+
+    private static func members(_ value: Value?, _ place: String) throws(StartFailure) -> [Value.Member] {
+        guard let value else { return [] }
+        guard case .object(let members) = value else { throw StartFailure("\(place) must be an object") }
+        return members
+    }
+
+    private static func expectation(
+        _ object: ConfigurationObject, _ name: String
+    ) throws(StartFailure) -> Expectation {
+        var expectation: Expectation = [:]
+        for caller in try members(object[name], object.place(name)) {
+            let place = "\(object.place(name)).\(caller.name)"
+            for table in try members(caller.value, place) {
+                guard case .array(let ids) = table.value, ids.allSatisfy({ $0.text != nil }) else {
+                    throw StartFailure("\(place).\(table.name) must be a list of ids")
+                }
+                expectation[caller.name, default: [:]][table.name] = Set(ids.compactMap(\.text))
+            }
+        }
+        return expectation
+    }
+}
+
+extension Value {
+    fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -75,7 +75,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies", "proxyHeaders", "sweepHours", "numbers",
+        "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
@@ -116,6 +116,16 @@ extension ServerConfiguration {
         }
         if let value = object["tables"] { tables = try ServerConfiguration.tables(value) }
         try check()
+        if let value = object["examples"] { try checkExamples(value) }
+    }
+
+    private func checkExamples(_ value: Value) throws(StartFailure) {
+        guard case .object(let members) = value else { throw StartFailure("examples must be an object") }
+        for member in members {
+            if let fault = try RuleExample(member.name, member.value).fault(tables) {
+                throw StartFailure("examples.\(member.name): \(fault)", hint: "Correct the rule, or the example")
+            }
+        }
     }
 
     private static func tables(_ value: Value) throws(StartFailure) -> [TableDefinition] {

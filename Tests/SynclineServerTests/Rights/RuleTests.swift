@@ -128,6 +128,38 @@ import Testing
         #expect(try refusal(#""n":{"read":"someone"}"#).contains("can't be 'someone'"))
     }
 
+    @Test func `rules are tested with the configuration's examples`() throws {
+        func refusal(_ sees: String, _ updates: String = "{}") throws -> String {
+            let text = #"""
+                {"auth":{"key":"\#(testSecret)"},
+                "tables":{"note":{"columns":{"list":"string"},"read":"list in share(list where user eq auth.sub)",
+                    "update":"list in share(list where user eq auth.sub and role eq 'w')"},
+                  "share":{"columns":{"user":"string","list":"string","role":"string"},"insert":"role:admin",
+                    "update":"role:admin","delete":"role:admin","undelete":"role:admin"}},
+                "examples":{"a share":{"rows":{"note":[{"id":"a","list":"l1"},{"id":"b","list":"l2"}],
+                    "share":[{"id":"1","user":"ann","list":"l1","role":"w"},{"id":"2","user":"bob","list":"l2"}]},
+                  "sees":\#(sees),"updates":\#(updates)}}}
+                """#
+            do {
+                _ = try configuration(text)
+                return ""
+            } catch let failure as StartFailure {
+                return failure.message
+            }
+        }
+        let right = #"{"ann":{"note":["a"]},"bob":{"note":["b"]},"eve":{"note":[]}}"#
+        #expect(try refusal(right, #"{"ann":{"note":["a"]},"bob":{"note":[]}}"#) == "")
+        #expect(
+            try refusal(#"{"ann":{"note":[]}}"#) == "examples.a share: ann may see a of note, but should not")
+        #expect(
+            try refusal(#"{"ann":{"note":["a","b"]}}"#) == "examples.a share: ann may not see b of note, but should")
+        #expect(
+            try refusal("{}", #"{"bob":{"note":["b"]}}"#)
+                == "examples.a share: bob may not update b of note, but should")
+        #expect(try refusal(#"{"ann":{"nota":[]}}"#) == "examples.a share: there is no table nota")
+        #expect(try refusal(#"{"ann":{"note":"a"}}"#) == "examples.a share.sees.ann.note must be a list of ids")
+    }
+
     @Test func `a table with rules needs a login and keys to check it`() throws {
         let tables = #""n":{"columns":{"o":"string"},"read":"o eq auth.sub"}"#
         #expect(throws: StartFailure.self) { try configuration("{\"tables\":{\(tables)}}") }

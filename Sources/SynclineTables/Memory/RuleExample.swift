@@ -1,0 +1,63 @@
+// An example of the rules: rows of several tables, and which of them each caller sees and may change. It shows that rules
+// mean what their author wants.
+
+import SynclineCore
+import SynclineGround
+package import SynclineWire
+
+package struct RuleExample: Hashable, Sendable {
+    /// Ids by table, by caller.
+    package typealias Expectation = [String: [String: Set<String>]]
+
+    package var name: String
+    package var rows: [(table: String, row: TableRow)] = []
+    /// The rows that callers see.
+    package var sees: Expectation = [:]
+    /// The rows that they may update.
+    package var updates: Expectation = [:]
+
+    package init(_ name: String) { self.name = name }
+
+    package static func == (left: RuleExample, right: RuleExample) -> Bool {
+        left.name == right.name && left.sees == right.sees && left.updates == right.updates
+            && left.rows.elementsEqual(right.rows) { $0.table == $1.table && $0.row == $1.row }
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    /// What the rules of some tables do otherwise; nil if they do all that the example says.
+    package func fault(_ definitions: [TableDefinition]) -> String? {
+        let plan = RightsPlan(definitions)
+        var rights = MemoryRights()
+        for (table, row) in rows {
+            let change = RightsChange(plan[table: table], from: nil, to: row)
+            rights.note(change, row.id, table, Stamp(change: 1, time: 0))
+        }
+        for (expectation, verb) in [(sees, "see"), (updates, "update")] {
+            for (caller, tables) in expectation.sorted(by: { $0.key < $1.key }) {
+                for (name, ids) in tables.sorted(by: { $0.key < $1.key }) {
+                    guard let table = definitions.first(where: { $0.name.hasSameBytes(as: name) }) else {
+                        return "there is no table \(name)"
+                    }
+                    let judge = RightsJudge(table, plan[table: name], subject: caller, rights)
+                    let own = rows.filter { $0.table.hasSameBytes(as: name) }.map(\.row)
+                    let found = Set(own.filter { Self.may(verb, $0, judge) }.map { ExactString($0.id) })
+                    let wanted = Set(ids.map { ExactString($0) })
+                    if let id = found.subtracting(wanted).min() {
+                        return "\(caller) may \(verb) \(id.text) of \(name), but should not"
+                    }
+                    if let id = wanted.subtracting(found).min() {
+                        return "\(caller) may not \(verb) \(id.text) of \(name), but should"
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func may(_ verb: String, _ row: TableRow, _ judge: RightsJudge<MemoryRights>) -> Bool {
+        // The rights are in memory, where nothing can fail.
+        guard (try? judge.sight(of: row)) ?? nil != nil else { return false }
+        return verb == "see" || (try? judge.permits([.update], on: row)) ?? false
+    }
+}
