@@ -41,9 +41,13 @@ struct TableAnswers: RequestAnswering {
 
     func events(
         _ request: HTTPRequest, _ context: inout RequestContext
-    ) -> (response: HTTPResponse, tables: Set<String>) {
-        let (response, tables) = service.events(request, &context)
-        return (marked(response, request.headers), tables)
+    ) -> (response: HTTPResponse, interest: EventInterest) {
+        let (response, interest) = service.events(request, &context)
+        return (marked(response, request.headers), interest)
+    }
+
+    func buckets(_ tables: Set<String>, of subject: String, at mark: ChangeMark) -> CallerBuckets {
+        service.buckets(tables, of: subject, at: mark)
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {

@@ -2,6 +2,7 @@
 // there are none.
 
 import CMicroHTTPD
+import SynclineTables
 import SynclineWire
 
 #if canImport(Darwin)
@@ -32,8 +33,8 @@ private struct ConnectionAddress: @unchecked Sendable {
 }
 
 func queue(
-    events response: HTTPResponse, _ tables: Set<String>, _ request: ConnectionRequest, _ connection: OpaquePointer,
-    _ server: HTTPServer
+    events response: HTTPResponse, _ interest: EventInterest, _ request: ConnectionRequest,
+    _ connection: OpaquePointer, _ server: HTTPServer
 ) -> MHD_Result {
     server.note(response, to: request)
     let hub = server.events
@@ -49,7 +50,7 @@ func queue(
     defer { MHD_destroy_response(made) }
     for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
     MHD_add_response_header(made, RequestID.header, request.id)
-    hub.add(stream, tables)
+    hub.add(stream, interest)
     enter(.listening, connection)
     // A client that reads nothing is detected early and given up; while there is nothing to send, no time counts.
     var size: Int32 = 4096

@@ -18,17 +18,24 @@ final class EventHub: Sendable {
     private let queue = DispatchQueue(label: "syncline.events")
     /// What changed since a mark; nil if it is not available now.
     private let news: @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?
+    /// The buckets of a caller at a mark.
+    private let buckets: @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets
     private static let interval = DispatchTimeInterval.milliseconds(200)
 
-    init(news: @escaping @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?) {
-        self.news = news
+    init(
+        buckets: @escaping @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets = {
+            _, _, _ in [:]
+        },
+        news: @escaping @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?
+    ) {
+        (self.buckets, self.news) = (buckets, news)
     }
 
-    /// Adds a listener of some tables. It receives the current mark now, and later ones with changes of its tables.
-    func add(_ stream: EventStream, _ tables: Set<String>) {
+    /// Adds a listener. It receives the current mark now, and later ones with changes of its tables that it may see.
+    func add(_ stream: EventStream, _ interest: EventInterest) {
         let (isFirst, isEnded) = state.withLock { state in
             // Under the lock: later events follow.
-            if let event = state.plan.add(stream, tables) { stream.send(event) }
+            if let event = state.plan.add(stream, interest) { stream.send(event) }
             let isFirst = !state.isAsking
             state.isAsking = true
             return (isFirst, state.isEnded)
@@ -80,6 +87,12 @@ final class EventHub: Sendable {
     func tell(isRound: Bool) {
         let began = ContinuousClock.Instant.present
         let found = news(state.withLock { $0.plan.mark }, isRound)
+        if let found {
+            for (subject, tables) in state.withLock({ $0.plan.questions(found) }) {
+                let known = buckets(tables, subject, found.mark)
+                state.withLock { $0.plan.learn(known, of: subject) }
+            }
+        }
         let (told, quiet) = state.withLock { state in
             (found.map { state.plan.take($0) } ?? [], isRound ? state.plan.endRound() : [])
         }

@@ -6,9 +6,12 @@ import SynclineTables
 import SynclineWire
 
 struct EventPlan<Listener: Hashable & Sendable>: Sendable {
-    /// The listeners by their tables, and for each the number of rounds in which it heard nothing.
-    private var groups: [Set<String>: [Listener: Int]] = [:]
-    private var tables: [Listener: Set<String>] = [:]
+    /// The listeners by what they want to hear, and for each the number of rounds in which it heard nothing.
+    private var groups: [EventInterest: [Listener: Int]] = [:]
+    private var interests: [Listener: EventInterest] = [:]
+    /// The buckets of callers as of the mark, and as of the news to come.
+    private var known: [String: CallerBuckets] = [:]
+    private var learnt: [String: CallerBuckets] = [:]
     /// Those that have heard nothing yet.
     private var new: Set<Listener> = []
     /// The latest known change mark.
@@ -23,16 +26,16 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
     /// The number of rounds after which a listener gets a comment.
     static var quietLimit: Int { 75 }
 
-    var count: Int { tables.count }
-    var listeners: [Listener] { Array(tables.keys) }
+    var count: Int { interests.count }
+    var listeners: [Listener] { Array(interests.keys) }
 
-    /// Adds a listener of some tables. Returns its first event, if the mark is known: it names no tables, because
-    /// what the listener has read is not known.
-    mutating func add(_ listener: Listener, _ wanted: Set<String>) -> ChangeEvent? {
+    /// Adds a listener. Returns its first event, if the mark is known: it names no tables, because what the listener has
+    /// read is not known.
+    mutating func add(_ listener: Listener, _ wanted: EventInterest) -> ChangeEvent? {
         // Equal sets share their memory.
         let shared = groups.index(forKey: wanted).map { groups.keys[$0] } ?? wanted
         groups[shared, default: [:]][listener] = 0
-        tables[listener] = shared
+        interests[listener] = shared
         if let mark { return ChangeEvent(ChangeNews(mark).cursor, nil) }
         new.insert(listener)
         return nil
@@ -40,30 +43,76 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
 
     mutating func remove(_ listener: Listener) {
         new.remove(listener)
-        guard let wanted = tables.removeValue(forKey: listener) else { return }
+        guard let wanted = interests.removeValue(forKey: listener) else { return }
         groups[wanted]?[listener] = nil
         if groups[wanted]?.isEmpty ?? false { groups[wanted] = nil }
+        guard let subject = wanted.subject, !groups.keys.contains(where: { $0.subject == subject }) else { return }
+        (known[subject], learnt[subject]) = (nil, nil)
     }
 
     /// Called when the store is no longer asked: later listeners wait for the next one.
-    mutating func forget() { mark = nil }
+    mutating func forget() { (mark, known) = (nil, [:]) }
+
+    /// The callers whose buckets must be known to tell news, and the tables.
+    func questions(_ news: ChangeNews) -> [String: Set<String>] {
+        var questions: [String: Set<String>] = [:]
+        for interest in groups.keys {
+            guard let subject = interest.subject else { continue }
+            let asked = interest.tables.filter { table in
+                guard let news = news.rights[table] else { return false }
+                return news.changesRights || known[subject]?[table] == nil
+            }
+            if !asked.isEmpty { questions[subject, default: []].formUnion(asked) }
+        }
+        return questions
+    }
+
+    /// Takes the buckets of a caller at the mark of the news to come.
+    mutating func learn(_ buckets: CallerBuckets, of subject: String) { learnt[subject] = buckets }
+
+    /// The tables of an interest that news names; nil if any may have changed.
+    private func names(_ news: ChangeNews, _ interest: EventInterest) -> Set<String>? {
+        guard let changed = news.tables else { return nil }
+        return interest.tables.intersection(changed).filter { table in
+            guard let subject = interest.subject, let rights = news.rights[table] else { return true }
+            return rights.concerns(known[subject]?[table], learnt[subject]?[table])
+        }
+    }
 
     /// Takes what changed since the mark. Returns the events with their listeners: a listener gets one if the news names
-    /// one of its tables.
+    /// one of its tables, and concerns the caller.
     mutating func take(_ news: ChangeNews) -> [(event: ChangeEvent, listeners: [Listener])] {
         let isMoved = mark.map { !$0.isAt(news.mark) } ?? true
         mark = news.mark
+        defer { takeBuckets(news) }
         var told: [Set<String>?: [Listener]] = [:]
         if !new.isEmpty { told[nil] = Array(new) }
         for (wanted, members) in groups where isMoved {
-            let names = news.tables.map { wanted.intersection($0) }
+            let names = names(news, wanted)
             if names?.isEmpty ?? false { continue }
             told[names, default: []] += new.isEmpty ? Array(members.keys) : members.keys.filter { !new.contains($0) }
         }
         new = []
-        for listener in told.values.joined() { tables[listener].map { groups[$0]?[listener] = 0 } }
+        for listener in told.values.joined() { interests[listener].map { groups[$0]?[listener] = 0 } }
         let cursor = news.cursor
         return told.map { (ChangeEvent(cursor, $0), $1) }
+    }
+
+    /// Keeps what is known of callers' buckets: what news may have changed was learnt again, or is forgotten.
+    private mutating func takeBuckets(_ news: ChangeNews) {
+        if known.isEmpty, learnt.isEmpty { return }
+        if let changed = news.tables {
+            let doubtful = changed.filter { news.rights[$0]?.changesRights ?? true }
+            if !doubtful.isEmpty {
+                for subject in known.keys {
+                    known[subject]?.keys.filter(doubtful.contains).forEach { known[subject]?[$0] = nil }
+                }
+            }
+        } else {
+            known = [:]
+        }
+        for (subject, buckets) in learnt { known[subject, default: [:]].merge(buckets) { $1 } }
+        learnt = [:]
     }
 
     /// Counts a round. Returns the listeners that heard nothing for long.
@@ -84,7 +133,7 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
 
     /// Called at a commit. Returns the time until the store is to be asked; nil if it will be asked anyway.
     mutating func wake(now: ContinuousClock.Instant) -> Duration? {
-        if isWoken || tables.isEmpty { return nil }
+        if isWoken || interests.isEmpty { return nil }
         isWoken = true
         return restEnd.map { max(.zero, now.duration(to: $0)) } ?? .zero
     }

@@ -156,7 +156,7 @@ private let answerRequest: syncline_mhd_request = { context, connection, _, meth
     }
     switch server.answer(request) {
     case .whole(let response): return queue(response, request, connection, server, closes: false)
-    case .events(let response, let tables): return queue(events: response, tables, request, connection, server)
+    case .events(let response, let interest): return queue(events: response, interest, request, connection, server)
     case .later(let waiting):
         // Without an answer, the library calls again at once and has then finished reading. If the connection were
         // suspended now, the library would read when it is resumed, and take a client that has finished sending for one

@@ -13,12 +13,14 @@ protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
     /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
-    /// The answer to a request for events, 200 if the caller may receive them, and the tables that it listens to.
+    /// The answer to a request for events, 200 if the caller may receive them, and what it listens to.
     func events(
         _ request: HTTPRequest, _ context: inout RequestContext
-    ) -> (response: HTTPResponse, tables: Set<String>)
+    ) -> (response: HTTPResponse, interest: EventInterest)
     /// What changed since a mark; nil if it is not available now.
     func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews?
+    /// The buckets of a caller at a mark.
+    func buckets(_ tables: Set<String>, of subject: String, at mark: ChangeMark) -> CallerBuckets
     /// The answer with the headers that every answer to a request with these headers has.
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse
     /// Its own metrics.
@@ -33,9 +35,10 @@ extension RequestAnswering {
 
     func events(
         _ request: HTTPRequest, _ context: inout RequestContext
-    ) -> (response: HTTPResponse, tables: Set<String>) { (answer(request, &context), []) }
+    ) -> (response: HTTPResponse, interest: EventInterest) { (answer(request, &context), EventInterest([])) }
 
     func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? { nil }
+    func buckets(_ tables: Set<String>, of subject: String, at mark: ChangeMark) -> CallerBuckets { [:] }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
 
     var measures: @Sendable () -> [Measure] { { [] } }
@@ -77,7 +80,7 @@ final class HTTPServer: Sendable {
         self.environment = environment
         log = ServerLog(configuration.log, environment)
         ids = RequestIDs(environment)
-        events = EventHub { service.news(since: $0, isWhole: $1) }
+        events = EventHub(buckets: { service.buckets($0, of: $1, at: $2) }) { service.news(since: $0, isWhole: $1) }
         limiter = configuration.requestsPerSecond.map { RateLimiter(perSecond: $0) }
         // One worker is always left for another client.
         let readers = ReadWorkers(
@@ -249,14 +252,14 @@ final class HTTPServer: Sendable {
     }
 
     private func listen(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
-        let (response, tables) = service.events(read, &request.context)
+        let (response, interest) = service.events(read, &request.context)
         if response.status != 200 { return .whole(response) }
         // Listeners may stay forever: some connections are reserved for other clients.
         if events.count >= max(1, configuration.limits.connections * 3 / 4) {
             request.context.notes.explanation = "event streams use three quarters of limits.connections"
             return .whole(busy(read.headers))
         }
-        return .events(response, tables)
+        return .events(response, interest)
     }
 
     /// The answer to a request that was not started because the server stops.

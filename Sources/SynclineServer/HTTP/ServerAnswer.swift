@@ -6,8 +6,8 @@ import SynclineWire
 /// The answer to a request.
 enum ServerAnswer {
     case whole(HTTPResponse)
-    /// The head of a stream of events, and the tables that it tells of.
-    case events(HTTPResponse, Set<String>)
+    /// The head of a stream of events, and what it tells of.
+    case events(HTTPResponse, EventInterest)
     /// The result of work done elsewhere, while the connection is suspended.
     case later(WaitingAnswer)
 }

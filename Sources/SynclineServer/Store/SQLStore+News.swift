@@ -14,6 +14,36 @@ extension SQLStore {
         return ChangeNews(mark, try? changedTables(after: known.change, through: mark.change))
     }
 
+    func touched(_ table: String, after change: Int64, through last: Int64) -> Set<NamedBucket>? {
+        rights(table) { statements, source throws(StoreFailure) in
+            try source.touched(statements, after: change, through: last)
+        }
+    }
+
+    func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>? {
+        rights(table) { _, source throws(StoreFailure) in
+            KnownRights(try CallerRights(subject, source.rights.terms).buckets(source)).buckets(at: change)
+        }
+    }
+
+    /// What the body finds about the rights of a table; nil if it can't be read, or its rules may be others by now.
+    private func rights<Result>(
+        _ table: String, _ body: (TableSQL, SQLRights) throws(StoreFailure) -> Result
+    ) -> Result? {
+        try? database.read { connection throws(StoreFailure) in
+            let catalogue = currentCatalogue
+            let number = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
+            guard number == catalogue.number, let statements = catalogue.tables[table],
+                let rights = catalogue.rights[table]
+            else {
+                try refresh(connection)
+                return nil
+            }
+            let source = SQLRights(connection: connection, dialect: dialect, rights: rights, table: table)
+            return try body(statements, source)
+        } ?? nil
+    }
+
     /// The mark of the latest complete tick. It makes none itself, unless a transaction holds the latest back.
     private func markOfTicks() throws(StoreFailure) -> ChangeMark {
         try continuing { known throws(StoreFailure) in

@@ -157,7 +157,9 @@ struct RuledRead {
         _ body: (Portion) throws(StoreFailure) -> Bool
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
+        // Each bucket has its part of a page; one that has more is asked again.
         var window = window
+        window.limit = min(window.limit, 32 + 2 * window.limit / max(1, spans.count))
         while true {
             let candidates = try candidates(spans, window, withDepartures)
             try WorkLimit.current?.check()

@@ -53,6 +53,10 @@ package struct RightIntervals: Hashable, Sendable {
         }
     }
 
+    package func has(_ change: Int64) -> Bool {
+        list.contains { $0.begin.change <= change && $0.end.map { change < $0.change } ?? true }
+    }
+
     package func intersection(_ interval: RightInterval) -> RightIntervals {
         var common = RightIntervals()
         common.list = list.compactMap { $0.intersection(interval) }

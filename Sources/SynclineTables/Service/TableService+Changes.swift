@@ -30,16 +30,17 @@ extension TableService {
     /// of the ones that the request names.
     package func events(
         _ request: HTTPRequest, _ context: inout RequestContext
-    ) -> (response: HTTPResponse, tables: Set<String>) {
+    ) -> (response: HTTPResponse, interest: EventInterest) {
         do throws(StoreFailure) {
             let caller = try caller(request, &context)
             let readable = try named(request).filter { $0.permits(.read, caller) }
             if readable.isEmpty { throw .refused(caller == nil ? .loginNeeded : .notPermitted) }
             var response = HTTPResponse(status: 200)
             response.headers = [HTTPHeader("Content-Type", "text/event-stream")]
-            return (response, Set(readable.map(\.name)))
+            let hasRules = readable.contains { $0.rules.read != nil }
+            return (response, EventInterest(Set(readable.map(\.name)), subject: hasRules ? caller?.subject : nil))
         } catch {
-            return (refused(error, .events, &context.notes), [])
+            return (refused(error, .events, &context.notes), EventInterest([]))
         }
     }
 
@@ -56,9 +57,22 @@ extension TableService {
     /// changes what callers see there.
     package func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? {
         guard var news = try? store.news(since: known, isWhole: isWhole) else { return nil }
-        news.tables = news.tables.map { tables in
-            tables.union(settings.tables.filter { $0.rules.isLed(byAnyOf: tables) }.map(\.name))
+        guard let known, let changed = news.tables else { return news }
+        for table in settings.tables where table.rules.read != nil {
+            let changesRights = table.rules.isLed(byAnyOf: changed)
+            if changesRights { news.tables?.insert(table.name) }
+            guard changesRights || changed.contains(table.name),
+                let touched = store.touched(table.name, after: known.change, through: news.mark.change)
+            else { continue }
+            news.rights[table.name] = RightsNews(touched, changesRights: changesRights)
         }
         return news
+    }
+
+    /// The buckets of a caller at a mark, by those of some tables for which they are known.
+    package func buckets(_ tables: Set<String>, of subject: String, at mark: ChangeMark) -> CallerBuckets {
+        var found: CallerBuckets = [:]
+        for table in tables { found[table] = store.buckets(table, of: subject, at: mark.change) }
+        return found
     }
 }

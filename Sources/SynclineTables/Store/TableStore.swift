@@ -31,6 +31,10 @@ package protocol TableStore: Sendable {
     /// The latest change mark, and the tables with changes since another one. By default, any may have some.
     /// - Parameter isWhole: Whether every committed change must be part of it. Otherwise the latest may be told later.
     func news(since known: ChangeMark?, isWhole: Bool) throws(StoreFailure) -> ChangeNews
+    /// The buckets of a table with rules in which rows changed after a number, up to another; nil if they are not known.
+    func touched(_ table: String, after change: Int64, through last: Int64) -> Set<NamedBucket>?
+    /// The buckets of such a table to which a caller has a right at a change; nil if they are not known.
+    func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>?
     /// The epoch of the database, as last read.
     var epoch: String { get }
 }

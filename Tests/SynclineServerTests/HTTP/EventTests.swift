@@ -167,7 +167,7 @@ import Testing
                 }
             }
         }
-        for stream in streams { hub.add(stream, ["a", "b"]) }
+        for stream in streams { hub.add(stream, EventInterest(["a", "b"])) }
         wait(for: 1)
         change.withLock { $0 = 2 }
         hub.wake()

@@ -47,8 +47,10 @@ struct RightsHistory {
     func run(_ backend: TestBackend) throws {
         var world = try RightsWorld(backend, seed: seed)
         var clients = Self.clients()
+        var listeners = RightsListeners()
         for step in 1...160 {
             try world.step()
+            try listeners.hear(world)
             for place in clients.indices where world.chance.once(in: 12) { _ = try clients[place].read(&world) }
             guard step % 40 == 0 else { continue }
             for place in clients.indices {
@@ -60,6 +62,7 @@ struct RightsHistory {
             try world.compareHidden(user, world.requests(user))
             try world.compareReceipts(user)
         }
+        #expect(backend == .memory || listeners.told > 20)
     }
 
     /// By id, counts and skipped rows.

@@ -132,6 +132,19 @@ enum RightsSQL {
             """)
     }
 
+    /// The buckets of some rows after a number, and those that they left since.
+    static func touched(
+        _ buckets: [Int64], after change: Int64, by ids: SQLText, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        let numbers = buckets.map { "\(.integer($0))" as SQLText }
+        return SQLStatement(
+            dialect,
+            """
+            SELECT DISTINCT "bucket", "name" FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) \
+            AND "id" IN (\(ids)) AND ("left" IS NULL OR "left" > \(.integer(change)))
+            """)
+    }
+
     /// - Parameters:
     ///   - stamp: When the stay begins.
     ///   - time: When the row was last changed.

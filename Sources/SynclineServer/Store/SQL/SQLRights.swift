@@ -61,6 +61,24 @@ struct SQLRights: RightsSource {
         return found
     }
 
+    /// The buckets in which rows are or were that changed after a number, up to another.
+    func touched(
+        _ statements: TableSQL, after change: Int64, through last: Int64
+    ) throws(StoreFailure) -> Set<NamedBucket> {
+        let buckets = buckets
+        if buckets.isEmpty { return [] }
+        var found: Set<NamedBucket> = []
+        let statement = RightsSQL.touched(
+            Array(buckets.keys), after: change, by: statements.changedIDs(after: change, through: last), dialect)
+        try connection.run(statement) { row in
+            if let bucket = buckets[row.value(0).integer] {
+                found.insert(NamedBucket(bucket, ExactString(row.value(1).text)))
+            }
+            return true
+        }
+        return found
+    }
+
     /// Records what a write of a row changed.
     /// - Parameters:
     ///   - stamp: When rights begin and end.

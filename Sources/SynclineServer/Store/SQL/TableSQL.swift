@@ -66,6 +66,14 @@ final class TableSQL: Sendable {
         SQLStatement(dialect, "SELECT \(selection) FROM \(table) WHERE \(dialect.isAmong(ids, name(.id)))")
     }
 
+    /// Selects the ids of the rows that changed after a number, up to another.
+    func changedIDs(after change: Int64, through last: Int64) -> SQLText {
+        """
+        SELECT \(name(.id)) FROM \(table) WHERE \(name(.version)) > \(.integer(change)) \
+        AND \(name(.version)) <= \(.integer(last))
+        """
+    }
+
     /// Whether the server's role needs the right to change rows, and so may lock them.
     var mayLock: Bool {
         let table = schema.definition

@@ -1,0 +1,159 @@
+"""Measures rules about rows: what a new member of one of a thousand lists, an idle pull over fifty lists, a page and a
+write cost, beside a table without rules. Usage: rights.py SERVER [ROWS] [STORE]; the store is sqlite:FILE by default."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+program = sys.argv[1]
+rows = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+LIST, LISTS = 1000, rows // 1000
+key = "rights-benchmark-key-rights-benchmark"
+rule = "list in share(list where user eq auth.sub)"
+admin = {name: "role:admin" for name in ("insert", "update", "delete", "undelete")}
+columns = {"list": "string", "text": "string", "done": "boolean"}
+
+
+def token(user, roles=()):
+    def part(data):
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+    head = part(b'{"alg":"HS256"}')
+    body = part(json.dumps({"sub": user, "exp": 4_000_000_000, "roles": list(roles)}).encode())
+    mark = hmac.new(key.encode(), f"{head}.{body}".encode(), hashlib.sha256).digest()
+    return f"{head}.{body}.{part(mark)}"
+
+
+def uuid(number):
+    text = hashlib.md5(str(number).encode()).hexdigest()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
+
+
+class Client:
+    def __init__(self, port, user, roles=()):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
+        self.headers = {"Authorization": "Bearer " + token(user, roles), "Content-Type": "application/json"}
+
+    def ask(self, method, target, body=None):
+        self.connection.request(method, target, body and json.dumps(body), self.headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        assert answer.status < 300, f"{method} {target}: {answer.status} {text[:300]}"
+        return json.loads(text) if text else {}
+
+    def insert(self, table, items):
+        items = list(items)
+        for start in range(0, len(items), 1000):
+            part = [{"operation": "insert", "table": table, "item": item} for item in items[start:start + 1000]]
+            answer = self.ask("POST", "/tables/$batch", {"rows": False, "operations": part})
+            assert '"error"' not in json.dumps(answer), answer
+
+    def changes(self, table, since=""):
+        """All changes after a cursor: how many, the last cursor, and the seconds of each page."""
+        found, pages = 0, []
+        while True:
+            begin = time.perf_counter()
+            answer = self.ask("GET", f"/tables/{table}/changes?$top=1000&since={urllib.parse.quote(since)}")
+            pages.append(time.perf_counter() - begin)
+            found += len(answer["items"])
+            since = answer["cursor"]
+            if not answer["hasMore"]:
+                return found, since, pages
+
+
+def least(body, times=30):
+    best = 1e9
+    for _ in range(times):
+        begin = time.perf_counter()
+        body()
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def tell(name, value):
+    print(f"{name:66} {value}", flush=True)
+
+
+with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
+    store = sys.argv[3] if len(sys.argv) > 3 else f"sqlite:{folder}/server.db"
+    tables = {
+        "note": {"columns": columns, "read": rule}, "plain": {"columns": columns},
+        "share": {"columns": {"user": "string", "list": "string"}, **admin},
+    }
+    path = os.path.join(folder, "server.json")
+    json.dump({"store": store, "listen": "127.0.0.1:0", "log": "none", "auth": {"key": key}, "tables": tables,
+               "pageSize": 1000}, open(path, "w"))
+    server = subprocess.Popen([program, "--config", path], stdout=subprocess.PIPE, text=True)
+    try:
+        port = int(re.search(r":(\d+)\D*$", server.stdout.readline()).group(1))
+        root = Client(port, "root", ["admin"])
+
+        def note(number, name):
+            return {"id": uuid(number), "list": name, "text": f"Note {number} of a list", "done": False}
+
+        root.insert("share", ({"id": uuid(f"r{n}"), "user": "root", "list": f"l{n}"} for n in range(LISTS)))
+        begin = time.perf_counter()
+        root.insert("note", (note(number, f"l{number % LISTS}") for number in range(rows)))
+        seconds = time.perf_counter() - begin
+        tell(f"{rows:,} rows in {LISTS:,} lists", f"{rows / seconds:,.0f} rows/s")
+        some = rows // 20
+        begin = time.perf_counter()
+        root.insert("plain", (note(number, "l0") for number in range(some)))
+        tell("the same without a rule", f"{some / (time.perf_counter() - begin):,.0f} rows/s")
+
+        root.insert("share", ({"id": uuid(f"m{n}"), "user": f"u{n}", "list": "l0"} for n in range(10_000)))
+        root.insert("share", ({"id": uuid(f"f{n}"), "user": "fifty", "list": f"l{n}"} for n in range(50)))
+        root.insert("share", ({"id": uuid(f"a{n}"), "user": "many", "list": f"l{n}"} for n in range(some // LIST)))
+
+        eve = Client(port, "eve")
+        _, cursor, _ = eve.changes("note")
+        root.insert("share", [{"id": uuid("eve"), "user": "eve", "list": "l1"}])
+        found, cursor, pages = eve.changes("note", cursor)
+        assert found == LIST, found
+        tell(f"a join of a list of {LIST:,} rows brings {found:,}", f"{1e3 * sum(pages):.1f} ms, {len(pages)} pages")
+
+        fifty = Client(port, "fifty")
+        _, cursor, _ = fifty.changes("note")
+        idle = least(lambda: fifty.changes("note", cursor), 200)
+        _, other, _ = root.changes("plain")
+        plain = least(lambda: root.changes("plain", other), 200)
+        tell("an idle pull over 50 lists, and one without rules", f"{1e3 * idle:.2f} ms, {1e3 * plain:.2f} ms")
+
+        many = Client(port, "many")
+
+        def whole(client, table):
+            found, _, pages = client.changes(table)
+            assert found == some, found
+            return sum(pages) / found
+
+        ruled, free = (min(whole(client, table) for _ in range(5)) for client, table in ((many, "note"), (root, "plain")))
+        tell(f"a row of the feed, of {some // LIST} lists, and without rules",
+             f"{1e6 * ruled:.2f} µs, {1e6 * free:.2f} µs, {100 * (ruled / free - 1):+.0f} %")
+        one = Client(port, "u1")
+        for name, query in [
+            ("by time", "$orderby=updatedAt&$top=500&__includeDeleted=true"), ("by text", "$orderby=text&$top=500"),
+            ("by id", "$orderby=id&$top=500"),
+        ]:
+            ruled = least(lambda: one.ask("GET", f"/tables/note?{query}"))
+            free = least(lambda: root.ask("GET", f"/tables/plain?$filter=list%20eq%20'l0'&{query}"))
+            tell(f"a list of 500 of {LIST:,} rows {name}, and without rules",
+                 f"{1e3 * ruled:.2f} ms, {1e3 * free:.2f} ms, {100 * (ruled / free - 1):+.0f} %")
+        text = iter(range(10**9))
+
+        def change(client, table, number):
+            return lambda: client.ask("PATCH", f"/tables/{table}/{uuid(number)}", {"text": f"{next(text)}"})
+
+        ruled, free = least(change(one, "note", 0)), least(change(root, "plain", 0))
+        tell("a write to a list of 10,000 members, and without rules", f"{1e3 * ruled:.2f} ms, {1e3 * free:.2f} ms")
+    finally:
+        server.terminate()
+        server.wait()

@@ -1,0 +1,44 @@
+// What changed about the rows of a table with rules, and whom it concerns: those who have a right to a bucket in which a row
+// changed, and those whose rights changed.
+
+package import SynclineGround
+
+/// A bucket of a table by its name: a list, a household.
+package struct NamedBucket: Hashable, Sendable {
+    package var bucket: RuleBucket
+    package var name: ExactString
+
+    package init(_ bucket: RuleBucket, _ name: ExactString) { (self.bucket, self.name) = (bucket, name) }
+}
+
+package struct RightsNews: Hashable, Sendable {
+    /// The buckets with rows that were changed, came or left.
+    package var touched: Set<NamedBucket>
+    /// Whether rows changed that lead callers to the table's.
+    package var changesRights: Bool
+
+    package init(_ touched: Set<NamedBucket>, changesRights: Bool) {
+        (self.touched, self.changesRights) = (touched, changesRights)
+    }
+
+    /// Whether it concerns a caller.
+    /// - Parameters:
+    ///   - before: The caller's buckets before it, and `now`: those after it; nil if they are not known.
+    package func concerns(_ before: Set<NamedBucket>?, _ now: Set<NamedBucket>?) -> Bool {
+        guard let now = now ?? (changesRights ? nil : before) else { return true }
+        if !touched.isDisjoint(with: now) { return true }
+        guard let before else { return changesRights }
+        return before != now || !touched.isDisjoint(with: before)
+    }
+}
+
+extension KnownRights {
+    /// The buckets to which the caller had a right at a change.
+    package func buckets(at change: Int64) -> Set<NamedBucket> {
+        var found: Set<NamedBucket> = []
+        for right in buckets where right.intervals.has(change) {
+            found.insert(NamedBucket(right.bucket, ExactString(right.name)))
+        }
+        return found
+    }
+}
