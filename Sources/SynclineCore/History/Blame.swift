@@ -35,6 +35,8 @@ package struct Blame {
     package private(set) var disappearance: Disappearance?
     /// The last time an operation on the row was sent.
     package private(set) var attempt: PushAttempt?
+    /// The event with which the right to the row was lost; nil if the server has sent the row since.
+    package private(set) var lostRight: UInt64?
 
     /// - Parameter start: The state before the first event, which becomes the blame's own. What it has of the row was so
     ///   before the history begins.
@@ -59,6 +61,7 @@ package struct Blame {
             cause = pulled.isAudit ? .audit : departure(in: pulled)
         }
         note(event, number: number)
+        if cause == .right { lostRight = number }
         let provenance = Provenance(event, row: focus, page: page)
         return try look(
             Occasion(event: number, time: event.time, provenance: provenance), cause: event.cause, cause,
@@ -112,6 +115,7 @@ package struct Blame {
         if now == bytes { return false }
         bytes = now
         isKnown = true
+        if entry?.base != nil { lostRight = nil }
         let visible = entry?.visible
         let before = origins
         for name in visible?.columns ?? [] {

@@ -145,6 +145,8 @@ package struct RowExplanation: Hashable, Sendable {
     package var operations: [Waiting] = []
     /// The last time an operation on the row was sent.
     package var attempt: PushAttempt?
+    /// The event with which the right to the row was lost, if an operation on it remains.
+    package var lostRight: UInt64?
 
     /// - Parameters:
     ///   - blame: The row's part of the log, up to a moment.
@@ -152,7 +154,7 @@ package struct RowExplanation: Hashable, Sendable {
     ///   - key: The row's key in the state.
     package init(_ blame: Blame, plan: [PlannedOperation], key: [UInt8]) throws(SyncError) {
         let entry = try blame.entry
-        attempt = blame.attempt
+        (attempt, lostRight) = (blame.attempt, blame.lostRight)
         if let origins = blame.fields {
             visibility = .visible
             fields = origins.map { Field(origin: $0, standing: RowExplanation.standing($0.field, entry)) }

@@ -165,6 +165,22 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         }
     }
 
+    @Test func `a change of a row whose right is lost names the loss until the server sends the row again`() throws {
+        var tale = try Tale()
+        try tale.add(pulled("a", "milk"), local(.update, "a", "mine"))
+        #expect(try tale.why("a").lostRight == nil)
+        let row = PulledRow(id: "a", row: nil, hasLeft: true, isByRight: true)
+        let lost = try tale.add(.page(PulledPage(table: "t", queryID: "all", rows: [row], cursor: nil)))
+        let why = try tale.why("a")
+        #expect(why.visibility == .visible && why.lostRight == lost)
+        guard case .waits(let conflict)? = why.operations.first?.obstacle else {
+            return #expect(Bool(false), "the change waits for a decision")
+        }
+        #expect(conflict.reason == .gone && conflict.server == nil)
+        try tale.add(pulled("a", "theirs"))
+        #expect(try tale.why("a").lostRight == nil)
+    }
+
     @Test func `a renamed column keeps the event that gave it its value`() throws {
         var tale = try Tale()
         let made = try tale.add(local(.insert, "a", "milk"))

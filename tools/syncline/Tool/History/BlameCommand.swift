@@ -51,7 +51,9 @@ enum BlameCommand {
         }
         try list.finish()
         if isFound { return .done }
-        if let part, let fields = part.blame.fields, context.output.form == .human {
+        if let gone = found.whole.disappearance, gone.cause == .right {
+            context.narration.hint("The right to the row was lost at @\(gone.first.event).")
+        } else if let part, let fields = part.blame.fields, context.output.form == .human {
             let meant = Suggestion.nearest(to: part.field, in: fields.map(\.field))
             if let meant { context.narration.hint("Did you mean `\(address.table)/\(part.id).\(meant)`?") }
         } else {

@@ -149,7 +149,9 @@ extension WhyReport {
             return "the server answered 500 to every attempt of \(pushes)\(others)."
         case .held: return "it is held until the row is released."
         case .after(let number): return "it waits for ~\(number), which is on the same row."
-        case .waits(let conflict): return "\(conflict.sentence)"
+        case .waits(let conflict):
+            guard let lost = explanation.lostRight else { return "\(conflict.sentence)" }
+            return "it is in conflict, because the right to the row was lost at \(event: lost)."
         }
     }
 

@@ -23,7 +23,7 @@ enum WhyCommand {
             {"table","id","visibility":"visible|hidden|unknown","reason","event","settled","fields":[… as in blame,\#
             "standing":"confirmed|unconfirmed|local"],"operations":[… as in pending,"why","behind":"~1","status",\#
             "code","message","made":[{"event","kind","rule"}]],"attempt":{"sent","answered","status","outcome"},\#
-            "near":[…],"next":[{"command","effect"}],"sentences":["…"]}
+            "lostRight"?:"@41","near":[…],"next":[{"command","effect"}],"sentences":["…"]}
             """#,
         exits: [Exit(.no, "the row or field never existed")], run: run)
 

@@ -21,6 +21,7 @@ extension WhyReport {
                     "outcome": .optional(attempt.answer?.outcome.name),
                 ]
             },
+            "lostRight": explanation.lostRight.map { .string("@\($0)") },
             "near": .array(near.map(JSONValue.string)),
             "next": .array(next.map { ["command": .string($0.command), "effect": .string($0.effect)] }),
             "sentences": .array(sentences.map { .string($0.text) }),

@@ -69,7 +69,9 @@ struct RowEvents {
         case .page(let page):
             let rows = page.rows.map { row in
                 row.row.map { "the server's row: \(shown($0.own))" }
-                    ?? (row.hasLeft ? "it no longer matches the query" : "the server has it no longer")
+                    ?? (row.isByRight
+                        ? "the right to it was lost"
+                        : row.hasLeft ? "it no longer matches the query" : "the server has it no longer")
             }
             return (rows + page.unreadable.map { "the server's row can't be read: \($0.reason)" }).joined(
                 separator: ", ")

@@ -47,6 +47,7 @@ struct EventSummary {
         case .undone(let event): "undid @\(event)"
         case .page(let page):
             "\(page.rows.count) rows of \(page.table)"
+                + (page.lostRights == 0 ? "" : ", the right to \(page.lostRights) lost")
                 + (page.unreadable.isEmpty ? "" : ", \(page.unreadable.count) unreadable")
                 + (page.vanished.isEmpty ? "" : ", \(page.vanished.count) unreadable no longer sent")
         case .purged(let purge): "purged \(purge.ids.map { "\($0.count) rows of " } ?? "")\(purge.table)"
@@ -100,7 +101,9 @@ struct EventSummary {
                 "rows": .array(
                     page.rows.map { row in
                         row.row.map { shown(row.id, $0) }
-                            ?? ["id": .string(row.id), "deleted": .boolean(true)]
+                            ?? (row.isByRight
+                                ? ["id": .string(row.id), "left": "right"]
+                                : ["id": .string(row.id), "deleted": .boolean(true)])
                     }),
                 "unreadable": page.unreadable.isEmpty
                     ? nil
@@ -236,4 +239,9 @@ extension SchemaStep {
         case .dropTable(let table): "\(table) dropped"
         }
     }
+}
+
+extension PulledPage {
+    /// How many of its rows left because the right to them was lost.
+    fileprivate var lostRights: Int { rows.count { $0.isByRight } }
 }
