@@ -2,28 +2,6 @@
 
 import SynclineCore
 
-/// A token that requests carry, or the decision to carry none.
-public struct AccessToken: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// Nil for requests without a token.
-    let text: String?
-
-    /// Creates a token.
-    public init(_ text: String) {
-        self.text = text
-    }
-
-    public init(stringLiteral text: String) {
-        self.init(text)
-    }
-
-    private init() {
-        text = nil
-    }
-
-    /// No token: requests are sent without one, for a server that accepts them, or that only needs headers.
-    public static let anonymous = AccessToken()
-}
-
 /// Supplies the token and the headers that requests carry.
 public protocol CredentialProvider: Sendable {
     /// Returns the token to use, or ``AccessToken/anonymous`` to send none. Nil stops the push or pull with

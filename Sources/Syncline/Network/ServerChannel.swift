@@ -14,26 +14,30 @@ final class ServerChannel: Sendable {
     let limits: NetworkLimits
     private let names: NameTranslation
     private let known: Mutex<Known>
+    /// Throws if a request of a push or pull may not carry a token.
+    private let admit: @Sendable (AccessToken?) async throws(SyncError) -> Void
 
     /// The token from the provider or the app, nil if the provider was not asked yet; and the server's capabilities.
     private struct Known {
-        var token: String??
+        var token: AccessToken??
         var capabilities: ServerCapabilities = []
     }
 
     /// The credentials of a request.
     private struct Pass {
-        var token: String?
+        var token: AccessToken?
         var headers: [HTTPHeader] = []
     }
 
     init(
         _ transport: any HTTPTransport, _ server: ServerProtocol, _ credentials: (any CredentialProvider)?,
         limits: NetworkLimits = .init(), names: NameTranslation = NameTranslation(nil),
-        capabilities: ServerCapabilities = []
+        capabilities: ServerCapabilities = [],
+        admit: @escaping @Sendable (AccessToken?) async throws(SyncError) -> Void = { _ in }
     ) {
         known = Mutex(Known(capabilities: capabilities))
         self.names = names
+        self.admit = admit
         self.transport = transport
         codec = WireCodec(server)
         self.credentials = credentials
@@ -43,10 +47,15 @@ final class ServerChannel: Sendable {
     func send(_ request: ServerRequest) async throws(NetworkFailure) -> ServerReply {
         if Task.isCancelled { throw .notSent(SyncError(of: .cancelled)) }
         let pass: Pass
-        do throws(SyncError) { pass = try await currentPass() } catch { throw .notSent(error) }
+        do throws(SyncError) {
+            pass = try await currentPass()
+            try await admit(pass.token)
+        } catch {
+            throw .notSent(error)
+        }
         let message: HTTPRequest
         do throws(UnsupportedPredicate) {
-            message = try codec.request(names.sent(request), headers: pass.headers, token: pass.token)
+            message = try codec.request(names.sent(request), headers: pass.headers, token: pass.token?.text)
         } catch {
             throw .refused(error.description)
         }
@@ -81,7 +90,7 @@ final class ServerChannel: Sendable {
     ) async -> Int? {
         guard let pass = try? await currentPass() else { return nil }
         let reading = Mutex(ServerEvents())
-        let request = codec.withCommonHeaders(codec.events(of: tables), headers: pass.headers, token: pass.token)
+        let request = codec.withCommonHeaders(codec.events(of: tables), headers: pass.headers, token: pass.token?.text)
         let response = try? await transport.listen(request) { piece in
             for event in reading.withLock({ $0.take(piece) }) where event.name == "change" {
                 told(ServerNews.Announcement(event.data, tables: event.tables))
@@ -94,7 +103,7 @@ final class ServerChannel: Sendable {
         let pass = try await currentPass()
         do throws(NetworkFailure) {
             let response = try await transport.send(
-                codec.withCommonHeaders(request, headers: pass.headers, token: pass.token))
+                codec.withCommonHeaders(request, headers: pass.headers, token: pass.token?.text))
             if let refusal = response.refusal { throw .refused(refusal) }
             return response
         } catch {
@@ -105,26 +114,36 @@ final class ServerChannel: Sendable {
     // MARK: Credentials
 
     /// Uses a token from now on.
-    func use(token: String?) {
+    func use(token: AccessToken?) {
         known.withLock { $0.token = .some(token) }
     }
 
-    /// Returns the credentials of the next request. Throws if the provider fails; then nothing is sent.
-    private func currentPass() async throws(SyncError) -> Pass {
-        let before = known.withLock { $0.token }
-        guard let credentials else { return Pass(token: before ?? nil) }
+    /// Returns the token of the next request. Throws if the provider fails; then nothing is sent.
+    func currentToken() async throws(SyncError) -> AccessToken? {
+        if let token = known.withLock({ $0.token }) { return token }
+        guard let credentials else { return nil }
         do {
-            var asked: AccessToken?
-            if before == nil {
-                asked = try await credentials.token(insteadOf: nil)
-                if asked == nil { throw SyncError(.unauthorized, "the app has none", hint: "Sign in, then try again.") }
+            guard let asked = try await credentials.token(insteadOf: nil) else {
+                throw SyncError(.unauthorized, "the app has none", hint: "Sign in, then try again.")
             }
-            let headers = try await credentials.headers().sorted { $0.key < $1.key }
             return known.withLock { known in
                 // A token that was set in the meantime is newer.
-                if known.token == nil { known.token = .some(asked?.text) }
-                return Pass(token: known.token ?? nil, headers: headers.map { HTTPHeader($0.key, $0.value) })
+                if known.token == nil { known.token = .some(asked) }
+                return known.token ?? nil
             }
+        } catch {
+            throw CredentialFailure.reason(of: error)
+        }
+    }
+
+    private func currentPass() async throws(SyncError) -> Pass {
+        let token = try await currentToken()
+        guard let credentials else { return Pass(token: token) }
+        do {
+            let headers = try await credentials.headers().sorted { $0.key < $1.key }
+            return Pass(
+                token: known.withLock { $0.token } ?? token,
+                headers: headers.map { HTTPHeader($0.key, $0.value) })
         } catch {
             throw CredentialFailure.reason(of: error)
         }
@@ -132,10 +151,10 @@ final class ServerChannel: Sendable {
 
     /// Asks for another token after one was refused; returns whether there is one.
     private func renewToken() async throws(SyncError) -> Bool {
-        let refused = known.withLock { $0.token ?? nil }
+        let refused = known.withLock { $0.token ?? nil }?.text
         do {
             guard let fresh = try await credentials?.token(insteadOf: refused ?? "") else { return false }
-            use(token: fresh.text)
+            use(token: fresh)
             return true
         } catch {
             throw CredentialFailure.reason(of: error)

@@ -95,7 +95,7 @@ public final class Backend: Sendable {
         guard let token = value.text("authenticationToken"), let id = value[member: "user"]?.text("userId") else {
             throw SyncError(.serverError, "the sign-in response has no token or no user")
         }
-        channel.use(token: token)
+        channel.use(token: AccessToken(token, user: AccessToken(token).user ?? id))
         return User(id: id, token: token)
     }
 
@@ -106,7 +106,8 @@ public final class Backend: Sendable {
         guard let token = value.text("authenticationToken") else {
             throw SyncError(.serverError, "the refresh response has no token")
         }
-        channel.use(token: token)
+        let user = try await channel.currentToken()?.user
+        channel.use(token: AccessToken(token, user: AccessToken(token).user ?? user))
         return token
     }
 

@@ -145,6 +145,12 @@ extension SyncDatabase {
         report.reason = SyncError(of: .cancelled)
         guard await syncLock.lock() else { return report }
         defer { syncLock.unlock() }
+        do throws(SyncError) {
+            try await admit(try await channel.currentToken(), mayTakeOver: true)
+        } catch {
+            report.reason = error
+            return report
+        }
         if settings.pushesFirst, try await pending().contains(where: { $0.table == table && $0.isToBeSent }) {
             let pushed = try await pushNow(pushing, channel, progress)
             if case .stopped(let error) = pushed.outcome {
@@ -245,7 +251,8 @@ extension SyncDatabase {
         if let recording = configuration.recording { transport = recording.transport(over: transport) }
         let channel = ServerChannel(
             transport, speaks, configuration.credentials, limits: limits, names: NameTranslation(declaration),
-            capabilities: configuration.knownOfServer)
+            capabilities: configuration.knownOfServer
+        ) { [weak self] token throws(SyncError) in try await self?.admit(token) }
         link.withLock { $0 = channel }
         return channel
     }

@@ -81,5 +81,5 @@ extension SyncDatabase {
 
 extension SyncError {
     /// Whether a pull of any other table would stop for the same reason.
-    var stopsEveryPull: Bool { [.offline, .unauthorized, .cancelled].contains(code) }
+    var stopsEveryPull: Bool { [.offline, .unauthorized, .otherUser, .cancelled].contains(code) }
 }

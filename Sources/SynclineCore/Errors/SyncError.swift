@@ -86,6 +86,8 @@ extension SyncError.Code {
     public static let offline = Self(rawValue: "offline")
     /// The server requires another token.
     public static let unauthorized = Self(rawValue: "unauthorized")
+    /// The store has rows or changes of another user than the token's.
+    public static let otherUser = Self(rawValue: "other-user")
     /// The push or pull was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// The server is failing or busy, or does not speak the protocol.
