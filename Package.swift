@@ -176,9 +176,16 @@ let package = Package(
         .testTarget(
             name: "FieldAppTests", dependencies: ["FieldApp", "Syncline", "SynclineTesting"], swiftSettings: settings),
         // The data layer of an app with money, dates and UUIDs.
-        .target(name: "LedgerApp", dependencies: ["Syncline"], path: "tools/ledger", swiftSettings: settings),
+        .target(
+            name: "LedgerApp", dependencies: ["Syncline"], path: "tools/ledger", exclude: ["server.json"],
+            swiftSettings: settings),
         .testTarget(
-            name: "LedgerAppTests", dependencies: ["LedgerApp", "Syncline", "SynclineTesting"], swiftSettings: settings),
+            name: "LedgerAppTests",
+            dependencies: [
+                "LedgerApp", "Syncline", "SynclineCore", "SynclineGround", "SynclineServer", "SynclineTesting",
+                "SynclineWire",
+            ],
+            swiftSettings: settings),
         // Programs that tests start and kill.
         .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(

@@ -4,9 +4,13 @@ import Foundation
 import Syncline
 
 struct Ledger: Sendable {
-    static let tables = [Account.table, Category.table, Entry.table, Budget.table, StandingOrder.table]
+    static let tables = [
+        Household.table, Member.table, Account.table, Category.table, Entry.table, Budget.table, StandingOrder.table,
+    ]
 
     let database: SyncDatabase
+    let households: SyncTable<Household>
+    let members: SyncTable<Member>
     let accounts: SyncTable<Account>
     let categories: SyncTable<Category>
     let entries: SyncTable<Entry>
@@ -18,6 +22,8 @@ struct Ledger: Sendable {
     init(_ database: SyncDatabase, in zone: TimeZone) async throws {
         self.database = database
         self.zone = zone
+        households = try database.table(Household.self)
+        members = try database.table(Member.self)
         accounts = try database.table(Account.self)
         categories = try database.table(Category.self)
         entries = try database.table(Entry.self)

@@ -4,18 +4,38 @@
 import Foundation
 import Syncline
 
+/// People who share accounts. Users are named as in their tokens.
+struct Household: SyncModel, Hashable {
+    var id = UUID()
+    var owner: String
+    var name: String
+}
+
+struct Member: SyncModel, Hashable {
+    enum Role: String, Codable, CaseIterable, Sendable {
+        case member, owner
+    }
+
+    var id = UUID()
+    var householdID: UUID
+    var user: String
+    var role = Role.member
+}
+
 struct Account: SyncModel, Hashable {
     enum Kind: String, Codable, CaseIterable, Sendable {
         case cash, bank, card
     }
 
     var id = UUID()
+    var householdID: UUID?
     var name: String
     var kind = Kind.bank
 }
 
 struct Category: SyncModel {
     var id = UUID()
+    var householdID: UUID?
     var name: String
 }
 

@@ -1,6 +1,5 @@
 // Sharing as an app does it: a household's ledger with invitations, removals, a hand-over and an end.
 
-import Foundation
 import SynclineCore
 import SynclineTables
 import SynclineWire
@@ -24,15 +23,6 @@ import Testing
         "entry":{"columns":{"account":"string","text":"string"},
           "read":"account in account(id where household in member(household where user eq auth.sub))"}}
         """#
-
-    @Test func `the guide has the rules of these tests`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let page = try String(
-            contentsOf: root.appending(path: "Sources/Syncline/Syncline.docc/Sharing-between-users.md"), encoding: .utf8
-        )
-        func bare(_ text: String) -> String { text.filter { !$0.isWhitespace } }
-        #expect(bare(page).contains(bare(Self.tables)))
-    }
 
     private static func id(_ number: Int) -> String { "00000000-0000-7000-8000-00000000000\(number)" }
 
