@@ -34,9 +34,10 @@ extension Ledger {
         }
     }
 
-    /// Deletes a household with everything in it. What gives the right to delete goes last.
+    /// Deletes a household with everything in it. What gives the owner the right to see and delete the rest goes last.
     func delete(_ household: Household.ID) async throws {
         try await database.transaction("Delete household") { transaction in
+            guard let home = try transaction.get(id: household, in: households) else { return }
             let accounts = accounts.where { $0.householdID == household }
             let categories = categories.where { $0.householdID == household }
             for account in try transaction.get(accounts) {
@@ -48,6 +49,7 @@ extension Ledger {
             }
             try transaction.delete(accounts)
             try transaction.delete(categories)
+            try transaction.delete(members.where { $0.householdID == household && $0.user != home.owner })
             try transaction.delete(members.where { $0.householdID == household })
             try transaction.delete(id: household, in: households)
         }
