@@ -22,7 +22,7 @@ struct TableAnswers: RequestAnswering {
     }
 
     private static let marks = [
-        HTTPHeader(WireHeader.capabilities, "batch, changes, events, operation-ids"),
+        HTTPHeader(WireHeader.capabilities, "access, batch, changes, events, operation-ids"),
         HTTPHeader("Cache-Control", "no-cache"),
         HTTPHeader("X-Content-Type-Options", "nosniff"),
     ]

@@ -107,6 +107,7 @@ private struct Stamped: VersionedModel {
 
     private static var databaseSteps: [Step] {
         [
+            Step("access(to:id:)") { _ = try await $0.access(to: "note", id: "n7") },
             Step("backend()") { _ = try await $0.backend() },
             Step("blame(_:id:)") { _ = try await $0.blame("note", id: "n7") },
             Step("branches()") { _ = try await $0.branches() },

@@ -180,4 +180,6 @@ package struct ServerCapabilities: OptionSet, Hashable, Sendable {
     package static let events = ServerCapabilities(rawValue: 4)
     /// A write repeated with its operation id gets the first response and changes nothing.
     package static let operations = ServerCapabilities(rawValue: 8)
+    /// It says what the caller may do.
+    package static let access = ServerCapabilities(rawValue: 16)
 }

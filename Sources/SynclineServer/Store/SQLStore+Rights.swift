@@ -42,6 +42,11 @@ struct RuledRead {
         return try judge.sight(of: row)
     }
 
+    func permitted(id: String) throws(StoreFailure) -> Set<RuleOperation>? {
+        guard statements.schema.mayHave(id: id), let row = try found(id) else { return nil }
+        return try judge.permitted(on: row)
+    }
+
     private func found(_ id: String) throws(StoreFailure) -> TableRow? {
         try connection.first(statements.row(id: id)) { statements.row($0).row }
     }

@@ -159,6 +159,18 @@ final class SQLStore: TableStore {
         }
     }
 
+    func permitted(
+        _ table: String, id: String, to subject: String?
+    ) throws(StoreFailure) -> Set<RuleOperation>? {
+        try database.read { connection throws(StoreFailure) in
+            try current(table, connection) { statements, number throws(StoreFailure) in
+                try ruled(statements, subject, connection, &number) { read throws(StoreFailure) in
+                    try read.permitted(id: id)
+                }
+            }
+        }
+    }
+
     /// A read of a table with rules, as of one moment.
     private func ruled<Result>(
         _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,

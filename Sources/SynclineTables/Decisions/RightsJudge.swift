@@ -46,6 +46,14 @@ package struct RightsJudge<Source: RightsSource> {
         return true
     }
 
+    /// The writes that rules permit on a row as it is; nil if it is hidden.
+    package func permitted(on row: TableRow) throws(StoreFailure) -> Set<RuleOperation>? {
+        guard let seen = try sight(of: row) else { return nil }
+        var all: Set<RuleOperation> = []
+        for operation in RuleOperation.allCases where try permits([operation], on: seen) { all.insert(operation) }
+        return all
+    }
+
     /// The outcome as the caller may see it, now that it was carried out.
     package func told(_ outcome: WriteOutcome, now: TableRow?) throws(StoreFailure) -> WriteOutcome {
         guard hidesRows, case .done(_, let row) = outcome else { return outcome }

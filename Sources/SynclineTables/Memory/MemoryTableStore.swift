@@ -41,6 +41,15 @@ package final class MemoryTableStore<Tables: SharedTables>: TableStore {
         }
     }
 
+    package func permitted(
+        _ table: String, id: String, to subject: String?
+    ) throws(StoreFailure) -> Set<RuleOperation>? {
+        let memory = change { $0.memory }
+        return try memory.row(table, id: id).flatMap { row throws(StoreFailure) in
+            try memory.judge(table, subject)?.permitted(on: row) ?? nil
+        }
+    }
+
     package func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         try tables.withLock { tables throws(StoreFailure) in try tables.list(plan) }
     }

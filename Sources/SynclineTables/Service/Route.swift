@@ -1,4 +1,4 @@
-// The target of a path. Everything under the root except `$batch` and `$events` is a table, a row, or a table's
+// The target of a path. Everything under the root except `$batch`, `$events` and `$access` is a table, a row, or a table's
 // changes.
 
 package import SynclineWire
@@ -10,6 +10,7 @@ package enum Route: Hashable, Sendable {
     case metrics
     case batch
     case events
+    case access
     case table(String)
     case row(table: String, id: String)
     case changes(table: String)
@@ -25,6 +26,7 @@ package enum Route: Hashable, Sendable {
         switch (rest.count, rest.first, rest.last) {
         case (1, "$batch"?, _): self = .batch
         case (1, "$events"?, _): self = .events
+        case (1, "$access"?, _): self = .access
         case (1, let name?, _): self = .table(name)
         case (2, let name?, let id?):
             // A row may have the id `changes`: only a cursor means a request for changes.
@@ -39,7 +41,7 @@ package enum Route: Hashable, Sendable {
     /// The methods that are allowed there.
     package var methods: [String] {
         switch self {
-        case .health, .readiness, .metrics, .changes: ["GET", "HEAD", "OPTIONS"]
+        case .health, .readiness, .metrics, .changes, .access: ["GET", "HEAD", "OPTIONS"]
         case .events: ["GET", "OPTIONS"]
         case .batch: ["POST", "OPTIONS"]
         case .table: ["GET", "HEAD", "POST", "PATCH", "OPTIONS"]

@@ -34,7 +34,7 @@ package struct TableService: Sendable {
         case _ where request.method == "OPTIONS": return .here
         case .health, .readiness: return .health
         case .row: return store.findsRowsAtOnce ? .here : .reads
-        case .table, .changes: return .reads
+        case .table, .changes, .access: return .reads
         case .events where request.method == "GET": return .events
         case .batch, .events, .metrics, .nowhere: return .here
         }
@@ -80,6 +80,7 @@ package struct TableService: Sendable {
         let caller = try caller(request, &context)
         switch route {
         case .batch: return try batch(request, protocolVersion, caller, &context.notes)
+        case .access: return try access(request, caller)
         case .changes(let name):
             return try changes(request, protocolVersion, try admit(caller, name, .read))
         case .table(let name):

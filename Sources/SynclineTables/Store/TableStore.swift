@@ -14,6 +14,10 @@ package protocol TableStore: Sendable {
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
     /// The row as a caller sees it by the table's rules; nil if it is hidden.
     func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow?
+    /// The writes that the table's rules permit a caller on a row as it is; nil if it is hidden, or there is none.
+    func permitted(
+        _ table: String, id: String, to subject: String?
+    ) throws(StoreFailure) -> Set<RuleOperation>?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
     /// Carries out writes in one transaction, durable when this returns. All writes of a group are carried out or none.
     /// Rows that would make the answer too large are returned without their columns, and so are rows that were not

@@ -178,7 +178,8 @@ public final class SimulatedServer: Sendable {
     private func answer(_ request: HTTPRequest) -> HTTPResponse {
         let route = service.route(of: request)
         switch route {
-        case .batch where !options.takesBatches, .changes where !options.tellsChanges:
+        case .access,
+            .batch where !options.takesBatches, .changes where !options.tellsChanges:
             return Refusal(404, "not-found", "There is no table at \(request.path)").response
         default: break
         }

@@ -106,6 +106,7 @@ extension ServerRequest {
 extension ServerCapabilities {
     private static let known: [(capability: ServerCapabilities, word: String)] = [
         (.changes, "changes"), (.batch, "batch"), (.events, "events"), (.operations, "operation-ids"),
+        (.access, "access"),
     ]
 
     /// The capabilities as the header's words.

@@ -67,6 +67,14 @@ package struct WireCodec: Sendable {
         return request
     }
 
+    /// The question what the caller may do to a table, or to a row.
+    package func access(to table: String, id: String?) -> HTTPRequest {
+        var request = HTTPRequest("GET", tables + "/$access")
+        request.query = [HTTPHeader("table", table)]
+        if let id { request.query.append(HTTPHeader("id", id)) }
+        return request
+    }
+
     private func at(_ method: String, _ table: String, _ id: String? = nil) -> HTTPRequest {
         var path = tables
         path.reserveCapacity(tables.utf8.count + table.utf8.count + (id?.utf8.count ?? 0) + 2)

@@ -81,6 +81,7 @@ extension RightsWorld {
             [
                 RightsRequest("GET", path, isNew: isNew),
                 RightsRequest("GET", path + "?__includeDeleted=true", isNew: isNew),
+                RightsRequest("GET", "/tables/$access?table=\(table)&id=\(id)", isNew: isNew),
             ]
         }
     }
