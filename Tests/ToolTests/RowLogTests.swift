@@ -42,6 +42,21 @@ import Testing
         #expect(await Call.tool("log", "--row", "t/a", "--table", "t", on: log).exit == .usage)
     }
 
+    @Test func `a lost right is named in every view of the row's history`() async throws {
+        let rows = ["b", "c"].map { PulledRow(id: $0, row: nil, hasLeft: true, isByRight: true) }
+        let lost = Event.Body.page(PulledPage(table: "todoitem", queryID: "all", rows: rows, cursor: nil))
+        let log = try TestLog.story { $0 == 16 ? lost : nil }
+        func output(_ words: String...) async -> String { await Call.tool(words: words, on: log).output }
+        #expect(await output("log", "todoitem/c").contains("the right to it was lost"))
+        #expect(await output("log", "--at", "@17").contains("the right to 2 lost"))
+        #expect(await output("show", "@17", "--json").contains(#"{"id":"c","left":"right"}"#))
+        #expect(await output("why", "todoitem/c").contains("found at @17"))
+        #expect(await output("why", "todoitem/b").contains("because the right to the row was lost at @17."))
+        #expect(await output("why", "todoitem/b", "--json").contains(#""lostRight":"@17""#))
+        let blame = await Call.tool("blame", "todoitem/c", on: log, isTerminal: true)
+        #expect(blame.exit == .no && blame.errors.contains("The right to the row was lost at @17."))
+    }
+
     @Test(arguments: [
         "a@4", "a@-1", "x@2026-05-19T21:30Z", "it's", "a b", "ünï/cödé", "--at", "-n", "~1", "@41", "a'or'1",
         "\u{202e}abc",
