@@ -194,7 +194,7 @@ import Testing
     #endif
 
     /// Rows with an id, without one, and too deep: what a server sends once.
-    private struct OddServer: HTTPTransport {
+    struct OddServer: HTTPTransport {
         func send(_ request: HTTPRequest) async throws(NetworkFailure) -> HTTPResponse {
             let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
             let good = #"{"id":"a","version":"9","text":"bread","updatedAt":"2026-01-01T00:00:00Z"}"#

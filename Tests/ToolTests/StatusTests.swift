@@ -88,7 +88,7 @@ import Testing
             status.output == """
                 store       <log>
                 server      none
-                health      1 operation waits for a decision
+                health      1 operation waits for a decision, 1 cursor is ahead of the clock
                 outbox      1 to push, 1 in conflict
                 last push   1 hour ago: 2 done, in 6 minutes (@9..15)
                 last page   1 hour ago: todoitem/all, 1 row (@17)

@@ -94,15 +94,20 @@ extension TestLog {
     /// A log that holds the story, in two segments; the given number of hours later, or with other events at some places.
     static func story(hours: Int64 = 0, replacing: (Int) -> Event.Body? = { _ in nil }) throws -> TestLog {
         let log = try TestLog(empty: ())
-        let writer = try log.open()
-        for (index, body) in Story.events.enumerated() {
+        try log.tell(Story.events.enumerated().map { replacing($0) ?? $1 }, hours: hours)
+        return log
+    }
+
+    /// Writes events, one a minute, the eleventh in another segment.
+    func tell(_ events: [Event.Body], hours: Int64 = 0) throws {
+        let writer = try open()
+        for (index, body) in events.enumerated() {
             if index == 10 { try writer.roll() }
             var batch = RecordBatch()
             let time = 1_700_000_000_000 + hours * 3_600_000 + Int64(index) * 60_000
-            batch.append(Event(time: time, replacing(index) ?? body).bytes)
+            batch.append(Event(time: time, body).bytes)
             try writer.append(batch)
         }
         try writer.close()
-        return log
     }
 }

@@ -90,7 +90,9 @@ package struct Tool {
                 isForPeople: isTerminal, hasColour: TextStyle.colour(colour, environment, isTerminal: isTerminal),
                 width: isTerminal ? environment.width : nil)
         }
-        let output = Output(host.output, form: form, style: style(environment.outputIsTerminal))
+        let output = Output(
+            host.output, form: form, style: style(environment.outputIsTerminal),
+            watched: host.watched)
         let narration = Narration(
             host.errors, style: style(environment.errorsAreTerminal), isTerminal: environment.errorsAreTerminal,
             after: output, now: host.now)

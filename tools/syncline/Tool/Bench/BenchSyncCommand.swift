@@ -16,7 +16,7 @@ enum BenchSyncCommand {
         details: [
             """
             It pulls pages from memory into a new store in the current folder, changes every row, and makes the \
-            requests of a push. Allocations are counted with tools/bench sync.
+            requests of a push.
             """
         ],
         options: [

@@ -23,9 +23,11 @@ package struct Host {
     /// What the server supports, before it is asked.
     var knownOfServer: ServerCapabilities = []
     /// The reports that are read in place of stores.
-    package let reports = ReportShelf()
+    package var reports = ReportShelf()
     /// The form of the output, regardless of the arguments.
     package var form: OutputForm?
+    /// Gets the values of the result.
+    var watched: WatchedValues?
 
     package init(
         environment: Environment, output: any Sink, errors: any Sink, input: any LineSource,

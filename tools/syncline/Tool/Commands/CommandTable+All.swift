@@ -56,8 +56,8 @@ extension CommandTable {
         Section(
             "use the tool",
             [
-                ShellCommand.command, HelpCommand.command, ManCommand.command, CompletionsCommand.command,
-                VersionCommand.command,
+                ShellCommand.command, MCPCommand.command, HelpCommand.command, ManCommand.command,
+                CompletionsCommand.command, VersionCommand.command,
             ]),
     ])
 }

@@ -10,13 +10,12 @@ enum DiffCommand {
         details: [
             """
             A and B are moments (@41, @-1, 2026-05-19T21:30Z), directories of other stores, or `server`. For `server` \
-            the rows are read from the store's backend, without system columns. The order of columns makes no \
-            difference. Beside the server each row has a cause: own (changed here and not pushed), server (changed \
-            there since the last pull), both, or outside (no pulled query matches it).
+            the rows are read from the store's backend, without system columns. Each then has a cause: own (changed \
+            here and not pushed), server (changed there since the last pull), both, or outside (no pulled query \
+            matches it).
             """,
             """
-            With --log the events of two stores or reports are compared byte by byte, and both sides of the first \
-            difference are shown. With one operand, its log is compared with this store's.
+            --log compares the events of two stores or reports byte by byte, and shows both sides of the first difference. With one operand, its log is compared with this store's.
             """,
         ],
         operands: [

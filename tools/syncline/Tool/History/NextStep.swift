@@ -25,7 +25,8 @@ extension WhyReport {
         if let field, fields.isEmpty, explanation.visibility == .visible {
             let names = explanation.fields.map(\.origin.field)
             let meant = Suggestion.nearest(to: field, in: names).map { " Did you mean \($0)?" } ?? ""
-            all.append("It has no field \(field).\(meant)")
+            let why = declaring.map { " Schema \($0) declares it, but no migration, pull or change gave it a value." }
+            all.append("It has no field \(field).\(why ?? meant)")
         }
         for waiting in explanation.operations { all += sentences(waiting) }
         return all
@@ -41,8 +42,8 @@ extension WhyReport {
             return "\(address) exists; " + "\(count == 0 ? "it has no pending changes." : waits + ".")"
         case .hidden(let absence, let gone): return "\(address) is not visible: \(sentence(absence, gone))"
         case .unknown:
-            let meant = near.first.map { "Did you mean \($0)?" }
-            return "The history has no row \(address). \(meant ?? unknownReason)"
+            let meant = near.first.map { " Did you mean \($0)?" } ?? ""
+            return "The history has no row \(address). \(unknownReason)\(meant)"
         }
     }
 

@@ -3,6 +3,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineGround
 
 enum WhyCommand {
     static let command = Command(
@@ -55,6 +56,8 @@ struct WhyReport {
     let style: TextStyle
     let redacts: Bool
     let hasBackend: Bool
+    /// The schema, if it declares the field.
+    let declaring: UInt32?
     /// The table's queries, as their cursors know them.
     let queries: [String]
 
@@ -72,6 +75,9 @@ struct WhyReport {
         let key = RowKey.bytes(row.table, row.id, try reader.idComparison)
         explanation = try RowExplanation(blame, plan: plan, key: key)
         made = explanation.operations.isEmpty ? [] : try reader.outbox().filter { $0.operation.rowKey == key }
+        let schema = try reader.declaration
+        let columns = schema?.tables.first { $0.name.hasSameBytes(as: row.table) }?.columns
+        declaring = columns?.contains { $0.name == field } == true ? schema?.version : nil
         hasBackend = try reader.setting("backend") != nil
         queries = try reader.cursors().filter { $0.table == row.table }.map(\.queryID)
         near = explanation.visibility == .unknown ? try RowsNearby.addresses(row.table, row.id, reader) : []

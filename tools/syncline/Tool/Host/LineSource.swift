@@ -14,10 +14,23 @@ package protocol LineSource: AnyObject {
 
     /// The number of bytes to read; nil if it is not known.
     var size: UInt64? { get }
+
+    /// The longest line that is read, in bytes. A longer one is an error, and the next line is the one after it.
+    var limit: Int { get set }
 }
 
 extension LineSource {
     package var size: UInt64? { nil }
+
+    package var limit: Int {
+        get { .max }
+        set {}
+    }
+}
+
+extension ToolError {
+    /// The code of the error for a line that is too long.
+    static let longLine = "line-too-long"
 }
 
 /// The lines of a descriptor. Only a line feed ends a line; the last needs none.
@@ -26,8 +39,10 @@ package final class DescriptorLines: LineSource {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
-    /// Refuses a line that is longer than the longest record.
-    private static let limit = 257 << 20
+    /// The rest of a line that was refused is skipped.
+    private var isSkipping = false
+    /// A line that is longer than the longest record is refused.
+    package var limit = 257 << 20
 
     package init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -44,16 +59,25 @@ package final class DescriptorLines: LineSource {
         var searched = start
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0a) {
-                defer { start = end + 1 }
-                return Array(buffer[start..<end])
+                let line = start..<end
+                start = end + 1
+                if isSkipping {
+                    isSkipping = false
+                    searched = start
+                    continue
+                }
+                return try checked(line)
             }
             searched = buffer.count
             if isAtEnd {
                 defer { start = buffer.count }
-                return start < buffer.count ? Array(buffer[start...]) : nil
+                return start < buffer.count && !isSkipping ? try checked(start..<buffer.count) : nil
             }
-            guard buffer.count - start <= DescriptorLines.limit else {
-                throw ToolError("invalid-argument", "a line of the input is longer than the longest record")
+            if isSkipping || buffer.count - start > limit {
+                let isFirst = !isSkipping
+                isSkipping = true
+                (buffer, start, searched) = ([], 0, 0)
+                if isFirst { throw tooLong }
             }
             if start > 0 {
                 buffer.removeFirst(start)
@@ -62,6 +86,15 @@ package final class DescriptorLines: LineSource {
             }
             try fill()
         }
+    }
+
+    private func checked(_ line: Range<Int>) throws(ToolError) -> [UInt8] {
+        if line.count > limit { throw tooLong }
+        return Array(buffer[line])
+    }
+
+    private var tooLong: ToolError {
+        ToolError(ToolError.longLine, "a line of the input is longer than \(limit) bytes")
     }
 
     private func fill() throws(ToolError) {

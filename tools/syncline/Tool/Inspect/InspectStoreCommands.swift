@@ -137,8 +137,7 @@ enum InspectStoreCommands {
         details: [
             """
             Each change is unconfirmed (to be pushed), done, superseded (part of a later change's operation, or \
-            cancelled out by one), cancelled (undone, dropped or purged) or resolved. The fates are compared with the \
-            counts of the store.
+            cancelled out by one), cancelled (undone, dropped or purged) or resolved.
             """
         ],
         options: [

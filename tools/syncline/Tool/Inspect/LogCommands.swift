@@ -12,7 +12,7 @@ enum LogCommands {
             Events that can't be read are named on standard error, and the exit code is 4.
             """,
             """
-            The events of a row are reduced to the part that concerns it, and to JSON of that part; `show` has the rest.
+            The events of a row are reduced to the part that concerns it; `show` has the rest.
             """,
             Moment.details,
         ],

@@ -14,8 +14,7 @@ enum StatusCommand {
             """,
             """
             `last push` counts from the first request to the last answer. A push with nothing to send and a pull that \
-            brought nothing leave no event: `last page` shows what a pull last brought. Only the events from `searched` \
-            on are searched.
+            brought nothing leave no event: `last page` shows what a pull last brought.
             """,
         ],
         examples: [Example("syncline status", "the nearest store")],
@@ -27,7 +26,7 @@ enum StatusCommand {
             "operations":{"done":n,…},"unanswered":n} or null,\#
             "lastPages":[{"table","queryId","event","time","rows":n,"deleted":n,"unreadable":n}],"searched":"@1",\#
             "cursors":[… as in cursors],"history":{"first":"@1","since"},"log":{"segments":n,"bytes":n,\#
-            "checkpoints":n,"checkpointBytes":n,"newestCheckpoint","damage":n},"tables":[… as in inspect tables],\#
+            "checkpoints":n,"checkpointBytes":n,"newestCheckpoint","damage":n},"branches":["…"],"tables":[… as in inspect tables],\#
             "next":[{"command","effect"}]}
             """#,
         run: run)
@@ -39,9 +38,10 @@ enum StatusCommand {
         let status = try context.whileReading("reading") {
             try StoreStatus(view.reader, in: view.storage, through: view.through)
         }
-        try context.output.value(status.json(of: path))
+        let branches = try Branches.names(view.storage)
+        try context.output.value(status.json(of: path, branches))
         let now = context.clock.now().rawValue
-        for line in status.lines(of: path, context.output.style, now: now) { try context.output.line(line) }
+        for line in status.lines(of: path, branches, context.output.style, now: now) { try context.output.line(line) }
         return .done
     }
 }

@@ -33,6 +33,7 @@ extension StoreStatus {
             (lastPush?.unanswered ?? 0, "operation has no answer", "operations have no answer"),
             (outbox.ofOtherProcesses, "change of another process waits", "changes of other processes wait"),
             (unreadable, "row of the server can't be read", "rows of the server can't be read"),
+            (cursors.count(where: \.isAhead), "cursor is ahead of the clock", "cursors are ahead of the clock"),
             (unfit, "value does not fit its column", "values do not fit their columns"),
         ]
         return found.filter { $0.0 > 0 }.map { counted(UInt64($0.0), $0.1, $0.2) }
@@ -60,7 +61,7 @@ extension StoreStatus {
 // MARK: JSON
 
 extension StoreStatus {
-    func json(of path: String) -> JSONValue {
+    func json(of path: String, _ branches: [String] = []) -> JSONValue {
         [
             "store": .string(path), "backend": .optional(backend), "protocol": .optional(dialect),
             "schema": .number(Int(schema)), "event": .string("@\(lastEvent)"), "time": .optional(lastDate?.text),
@@ -76,7 +77,7 @@ extension StoreStatus {
                 "newestCheckpoint": .optional(files.newestCheckpoint.map { "@\($0)" }),
                 "damage": .number(files.damage),
             ],
-            "tables": .array(tables.map(\.json)),
+            "branches": .array(branches.map(JSONValue.string)), "tables": .array(tables.map(\.json)),
             "next": .array(next.map { ["command": .string($0.command), "effect": .string($0.effect)] }),
         ]
     }
@@ -86,8 +87,8 @@ extension StoreStatus {
 
 extension StoreStatus {
     /// - Parameter now: The time that ages are counted from, in milliseconds since 1970.
-    func lines(of path: String, _ style: TextStyle, now: Int64) -> [String] {
-        var lines = facts(of: path, style, now: now).map {
+    func lines(of path: String, _ branches: [String], _ style: TextStyle, now: Int64) -> [String] {
+        var lines = facts(of: path, branches, style, now: now).map {
             style.paint($0.0.padded(to: 12), .dim) + style.paint($0.1, $0.2)
         }
         if !tables.isEmpty { lines.append("") }
@@ -99,7 +100,9 @@ extension StoreStatus {
         return lines + next.map { "  " + style.paint(escaped($0.command), .heading) + "  " + $0.effect }
     }
 
-    private func facts(of path: String, _ style: TextStyle, now: Int64) -> [(String, String, TextRole)] {
+    private func facts(
+        of path: String, _ branches: [String], _ style: TextStyle, now: Int64
+    ) -> [(String, String, TextRole)] {
         func moment(_ date: Date?) -> String { date.map { ", written \(ago($0.milliseconds, now: now))" } ?? "" }
         var facts: [(String, String, TextRole)] = [
             ("store", escaped(path), .plain),
@@ -118,6 +121,7 @@ extension StoreStatus {
             let query = cursor.state.query.isEmpty ? "" : ", " + escaped(cursor.state.query)
             facts.append(("cursor", "\(name) at \(escaped(cursor.state.position))\(query)", .plain))
         }
+        if !branches.isEmpty { facts.append(("branches", escaped(branches.joined(separator: ", ")), .plain)) }
         facts.append(("schema", schema == 0 ? "none" : "version \(schema)", .plain))
         facts.append(("events", "through @\(lastEvent)" + moment(lastDate), .plain))
         facts.append(("history", "from @\(firstEvent)" + moment(firstDate), .plain))
@@ -186,6 +190,11 @@ extension StoreStatus.Page {
         return "\(ago(date.milliseconds, now: now)): \(escaped(table))\(queryID.map { "/" + escaped($0) } ?? ""), "
             + (shown.isEmpty ? "its cursor" : shown.joined(separator: ", ")) + " (@\(event))"
     }
+}
+
+extension QueryCursor {
+    /// Whether a row that was received is from the future, so that the next pulls miss what changes until then.
+    fileprivate var isAhead: Bool { state.moment.map { $0 > state.updated + 300_000 } ?? false }
 }
 
 extension Date {

@@ -68,14 +68,14 @@ package struct ListWriter {
 
     /// Adds a row, which is an element of the array.
     package mutating func row(_ cells: @autoclosure () -> [Cell], json: @autoclosure () -> JSONValue) throws {
-        guard output.form.isText else { return try output.element(json()) }
-        try keep(.cells(cells()))
+        try output.element(json())
+        if output.form.isText { try keep(.cells(cells())) }
     }
 
     /// Adds a line that is not a row, at its place.
     package mutating func line(_ text: @autoclosure () -> String, json: @autoclosure () -> JSONValue) throws {
-        guard output.form.isText else { return try output.element(json()) }
-        try keep(.line(text()))
+        try output.element(json())
+        if output.form.isText { try keep(.line(text())) }
     }
 
     /// Ends the list.

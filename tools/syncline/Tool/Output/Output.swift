@@ -19,6 +19,8 @@ package final class Output {
     package let form: OutputForm
     package let style: TextStyle
     private let sink: any Sink
+    /// Also gets each value and element.
+    private let watched: WatchedValues?
     private var elements: Int?
     private var lines = 0
     /// How many lines there were when the list began.
@@ -28,10 +30,11 @@ package final class Output {
     /// Whether something that was asked for could not be shown.
     private(set) var isIncomplete = false
 
-    package init(_ sink: any Sink, form: OutputForm, style: TextStyle) {
+    package init(_ sink: any Sink, form: OutputForm, style: TextStyle, watched: WatchedValues? = nil) {
         self.sink = sink
         self.form = form
         self.style = style
+        self.watched = watched
     }
 
     // MARK: Text
@@ -52,6 +55,7 @@ package final class Output {
 
     /// Writes the only value of the result; ignored for text.
     package func value(_ json: @autoclosure () -> JSONValue) throws {
+        watched?.add(json())
         if !form.isText { try sink.write(json().text + "\n") }
     }
 
@@ -64,6 +68,7 @@ package final class Output {
 
     /// An element of the list.
     package func element(_ json: @autoclosure () -> JSONValue) throws {
+        watched?.add(json())
         guard !form.isText, let count = elements else { return }
         let separator = form == .jsonLines ? "" : count == 0 ? "[\n" : ",\n"
         elements = count + 1
@@ -79,7 +84,10 @@ package final class Output {
 
     /// Writes an error instead of a result, or as the last element of an unfinished list.
     func fail(_ error: ToolError) throws {
-        guard !form.isText else { return }
+        guard !form.isText else {
+            watched?.add(error.json)
+            return
+        }
         if isPartial {
             try element(error.json)
             try endList()

@@ -12,8 +12,7 @@ enum RawAppendCommand {
             left at the end. The numbers of its records are printed after it is stored as --durability says.
             """,
             """
-            If --store names a log that does not exist, it is created. The log of an app's store is refused: other \
-            records would make it unusable.
+            If --store names a log that does not exist, it is created. The log of an app's store is refused.
             """,
         ],
         options: [

@@ -13,8 +13,7 @@ enum RawCatCommand {
             printed.
             """,
             """
-            --durable shows only records that are known to survive a power loss. The last commits of a program that \
-            was killed are not durable until the log is opened for writing again.
+            --durable shows only records that are known to survive a power loss. After a kill the last commits are not, until the log is opened for writing.
             """,
         ],
         options: [

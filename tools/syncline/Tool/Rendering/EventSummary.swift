@@ -62,7 +62,9 @@ struct EventSummary {
             operations.prefix(3).map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (operations.count > 3 ? " and \(operations.count - 3) more" : "")
         case .answered(let answer): "\(answer.table)/\(answer.id): \(answer.status), \(answer.outcome.name)"
-        case .resolved(let resolution): "\(resolution.table)/\(resolution.id): \(resolution.choice.word)"
+        case .resolved(let resolution):
+            "\(resolution.table)/\(resolution.id): \(resolution.choice.word)"
+                + (resolution.policy.map { ", by the policy \($0)" } ?? "")
         case .discarded(let table, let id): "dropped what was pending on \(table)/\(id)"
         case .serverWorked: "the server answered another request"
         case .declared(let declaration, let steps):

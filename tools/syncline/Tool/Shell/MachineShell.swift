@@ -6,7 +6,8 @@ import SegmentLog
 import SynclineCore
 
 final class MachineShell {
-    private let parts: ShellParts
+    private let tool: QuietTool
+    private let replyLimit: Int
     private let output: Output
     private let lines: ShellLines
     /// The request that runs in the background, and those that wait for it to end, in their order.
@@ -39,7 +40,8 @@ final class MachineShell {
 
     /// - Parameter replyLimit: The size of a result in bytes, because it is in memory until it is complete.
     init(_ host: Host, _ output: Output, replyLimit: Int = 256 << 20) {
-        parts = ShellParts(host, replyLimit: replyLimit)
+        tool = QuietTool(host)
+        self.replyLimit = replyLimit
         self.output = output
         lines = ShellLines(host.input)
     }
@@ -125,11 +127,16 @@ final class MachineShell {
         switch request.turn {
         case .refused(let error): try write(ShellReply(request, error))
         case .alone:
-            let reply = await parts.reply(to: request)
-            parts.interrupt.stopListening()
+            let reply = await MachineShell.reply(tool, request, replyLimit)
+            tool.interrupt.stopListening()
             try write(reply)
         case .cancellable:
-            current = (key, Task { [parts] in tell(.answered(await parts.reply(to: request))) })
+            current = (
+                key,
+                Task { [tool, replyLimit] in
+                    tell(.answered(await MachineShell.reply(tool, request, replyLimit)))
+                }
+            )
         case .background where running?.key == key || waiting.contains { $0.key == key }:
             try write(ShellReply(request, .usage("a request with the number \(key) is already running")))
         case .background:
@@ -138,10 +145,24 @@ final class MachineShell {
         }
     }
 
+    private static func reply(_ tool: QuietTool, _ request: ShellRequest, _ limit: Int) async -> ShellReply {
+        let answer = await tool.run(request.words, input: request.input, limit: limit)
+        if answer.isCut {
+            let error = ToolError(
+                "result-too-large", "the result is larger than \(limit) bytes", hint: "Ask for fewer rows.",
+                exit: .partial)
+            return ShellReply(request, error)
+        }
+        return ShellReply(number: request.number, exit: answer.exit, output: answer.output)
+    }
+
     private func startNext(_ tell: @escaping Post) {
         guard running == nil, !waiting.isEmpty else { return }
         let (key, request) = waiting.removeFirst()
-        running = (key, Task { [parts] in tell(.finished(await parts.reply(to: request))) })
+        let task = Task { [tool, replyLimit] in
+            tell(.finished(await MachineShell.reply(tool, request, replyLimit)))
+        }
+        running = (key, task)
     }
 
     /// Cancels a request that runs or waits for its turn; returns whether there is such a request.
@@ -154,7 +175,9 @@ final class MachineShell {
             let request = waiting.remove(at: place).request
             ending += 1
             // Its reply is that of a command that is cancelled before its first step.
-            Task { [parts] in tell(.ended(await parts.reply(to: request))) }.cancel()
+            Task { [tool, replyLimit] in
+                tell(.ended(await MachineShell.reply(tool, request, replyLimit)))
+            }.cancel()
             return true
         }
         guard let place = held.firstIndex(where: { (try? $0.request.get())?.key == key }),
@@ -168,42 +191,8 @@ final class MachineShell {
     }
 }
 
-/// The host of a request, for several at once.
-private struct ShellParts: Sendable {
-    let environment: Environment
-    let clock: any LogClock
-    let interrupt: Interrupt
-    let session: StoreSession?
-    private let replyLimit: Int
-
-    init(_ host: Host, replyLimit: Int) {
-        self.replyLimit = replyLimit
-        environment = host.environment
-        clock = host.clock
-        interrupt = host.interrupt
-        session = host.session
-    }
-
-    func reply(to request: ShellRequest) async -> ShellReply {
-        let output = MemorySink(limit: replyLimit)
-        var host = Host(
-            environment: environment, output: output, errors: MemorySink(), input: MemoryLines(request.input),
-            clock: clock, interrupt: interrupt)
-        host.session = session
-        host.form = .json
-        let exit = await Tool(host).run(request.words)
-        if output.isClosed {
-            let error = ToolError(
-                "result-too-large", "the result is larger than \(replyLimit) bytes", hint: "Ask for fewer rows.",
-                exit: .partial)
-            return ShellReply(request, error)
-        }
-        return ShellReply(number: request.number, exit: exit, output: output.text)
-    }
-}
-
 /// Reads lines on a thread of its own, each when it is needed.
-private final class ShellLines: Sendable {
+final class ShellLines: Sendable {
     private let queue = DispatchQueue(label: "syncline.shell.input")
     /// Used only on the queue.
     nonisolated(unsafe) private let source: any LineSource

@@ -21,8 +21,8 @@ enum ShellCommand {
             has no end, such as `tail -f`, is refused.
             """,
             """
-            Without --json each line is a command without `syncline`. On a terminal, lines can be edited, the arrow \
-            keys bring back earlier lines, Tab completes words, and `exit` ends the shell. Lines are kept in \
+            Without --json each line is a command without `syncline`. A terminal edits lines, recalls \
+            earlier ones and completes words; `exit` ends it. Lines are kept in \
             syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your user can read, except for those \
             that set the token or the headers, or start with a space.
             """,
@@ -118,7 +118,7 @@ extension ShellRequest {
                     hint: "Leave --\(option.name) out, or run the command outside the shell."))
         }
         switch command.name {
-        case "shell", "studio": return .refused(.usage("`\(command.name)` can't run inside the shell"))
+        case "shell", "mcp", "studio": return .refused(.usage("`\(command.name)` can't run inside the shell"))
         case "push", "pull", "sync": return .background
         case "sql", "mirror": return .cancellable
         default: return .alone

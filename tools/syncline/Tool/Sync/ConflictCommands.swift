@@ -10,7 +10,7 @@ enum ConflictCommands {
         examples: [Example("syncline conflicts", "list what `resolve` can decide")],
         result:
             #"""
-            [{"table","id","kind","state":"conflict|parked","status","code","message","mayHaveBeenDone",\#
+            [{"table","id","kind","state":"conflict|parked","status","code","message","reason","mayHaveBeenDone",\#
             "base","mine","current","server"}]
             """#
     ) { arguments, context in
@@ -89,7 +89,7 @@ extension Conflict {
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .string(reason.rawValue), "message": .optional(message),
-            "mayHaveBeenDone": .boolean(mayHaveBeenDone),
+            "reason": .string(SyncIssue(self).reason), "mayHaveBeenDone": .boolean(mayHaveBeenDone),
             "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
         ]
     }

@@ -14,8 +14,8 @@ struct DryRun: Sendable {
     var conflicts: [Conflict] = []
 
     static let details = """
-        With --dry-run the server is asked, and nothing is sent or stored: the requests of the push, the rows that would \
-        change and the conflicts that would arise are shown. The pulls are as if the push had sent nothing.
+        With --dry-run the server is asked, and nothing is sent or stored: the requests of the push, and what would \
+        change and conflict, are shown. The pulls are as if nothing was pushed.
         """
 
     var json: JSONValue {

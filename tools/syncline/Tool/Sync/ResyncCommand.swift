@@ -8,7 +8,7 @@ enum ResyncCommand {
         details: [
             """
             Every query of the tables starts from the beginning, and rows that the server no longer has are removed. \
-            Pending changes and conflicts stay; nothing is pushed. Use it after `repair --salvage`. If it stops, the \
+            Pending changes and conflicts stay; nothing is pushed. If it stops, the \
             next pull of each query continues it.
             """
         ],

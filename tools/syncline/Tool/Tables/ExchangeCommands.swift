@@ -128,7 +128,7 @@ enum ExchangeCommands {
             """
             A FILE of MSClient (the SQLite file of its Core Data store) or of a Datasync client for .NET creates a new \
             store with its rows and its pending operations; the file is not changed. Describe types that it lacks with \
-            --columns, once for each table: 'TodoItem=text:string,complete:bool'. An error has an example. Other names \
+            --columns, once for each table: 'TodoItem=text:string,complete:bool'. Other names \
             in the store are written 'TodoItems as todoitem=Title as text:string'; 'photo:skip' and 'Settings=skip' \
             leave out a column and a table. The types are string, integer, number, bool, date, uuid, bytes, json and \
             skip. The first pull reads everything again.

@@ -11,8 +11,8 @@ enum RedoCommand {
         details: [
             """
             It is a new transaction, possible until a row is changed here. Columns that the transaction did not change \
-            keep their values. Of several undone transactions, a shell makes all again, one after the other; a single \
-            call makes the one that was undone last.
+            keep their values. A shell makes several again, one after the other, \
+            and a single call only the last.
             """
         ],
         examples: [Example("syncline redo", "after `syncline undo`")],

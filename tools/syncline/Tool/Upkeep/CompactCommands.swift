@@ -7,9 +7,8 @@ enum CompactCommands {
         "compact", "write a checkpoint of the whole state and remove old history",
         details: [
             """
-            It reads the checkpoint back. Then it removes whole segments that the setting `retention` (default: `all`) \
-            does not keep, but only those before a checkpoint from which the rest can be replayed. Changes that no \
-            server has confirmed are first written into the log again.
+            It removes whole segments that the setting `retention` (default: `all`) does not keep, before a checkpoint \
+            from which the rest can be replayed. Unconfirmed changes are first written into the log again.
             """,
             """
             Nothing is removed that another process is reading, or if the checkpoint differs from the state of the \
