@@ -90,7 +90,7 @@ import Testing
     @Test func `with the option the store is changed, and the answer says what comes next`() async throws {
         let asking = try await store(options: ["--write"])
         #expect(try await asking.ask("undo").next.question == "log")
-        #expect(try await asking.ask("pending").text.contains("t/b") == false)
+        #expect(try await asking.ask("pending").next.question == "log")
         #expect(try await asking.ask("restore").isError == false)
         #expect(try await asking.ask("discard", ["row": "t/b"]).text.hasPrefix("dropped 1 operation"))
         #expect(try await asking.ask("retry", ["row": "t/b"]).isError)
@@ -98,6 +98,21 @@ import Testing
         #expect(try await asking.ask("undo").isError, "an app has the store open")
         #expect(try await asking.ask("status").isError == false)
         try await app.close()
+    }
+
+    @Test func `a question that takes too long is stopped`() async throws {
+        let asking = try await store()
+        var host = Host(
+            environment: Environment(), output: MemorySink(), errors: MemorySink(), input: MemoryLines(),
+            clock: asking.log.clock)
+        host.form = .json
+        let assistant = Assistant(
+            host, store: ["--store", asking.log.path], writes: false, isMasked: false, seconds: 0)
+        let endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
+        let call = AssistantProtocol.Call(
+            id: .number(1), question: "sql", arguments: [.init(key: "statement", value: .string(endless))])
+        let answer = await assistant.answer(call)
+        #expect(answer["result"]?["isError"] == .boolean(true) && answer.text.contains("was stopped after 0 seconds"))
     }
 
     @Test func `a line that is too long is skipped, and the next one is read`() throws {

@@ -9,13 +9,15 @@ struct Assistant: Sendable {
     /// The words that name the store.
     private let store: [String]
     private let masked: MaskedStore?
+    private let seconds: Int
 
     /// The output that is read of a command. Answers are much shorter.
     private static let outputLimit = 64 << 10
     private static let values = 64
     private static let width = 150
 
-    init(_ host: Host, store: [String], writes: Bool, isMasked: Bool) {
+    /// - Parameter seconds: After how long a question is stopped.
+    init(_ host: Host, store: [String], writes: Bool, isMasked: Bool, seconds: Int = 60) {
         questions = Question.all(writes: writes, isMasked: isMasked)
         var host = host
         // As for people: times and long values are short.
@@ -25,6 +27,7 @@ struct Assistant: Sendable {
         host.environment.variables["NO_COLOR"] = "1"
         tool = QuietTool(host)
         self.store = store
+        self.seconds = seconds
         masked = isMasked ? MaskedStore() : nil
     }
 
@@ -33,8 +36,23 @@ struct Assistant: Sendable {
         guard let question = questions.first(where: { $0.name == call.question }) else {
             return AssistantProtocol.failure(call.id, .wrongParameters, "there is no such tool")
         }
-        let (text, isError) = await answer(question, call.arguments)
+        let (text, isError) = await answerInTime(question, call.arguments)
         return AssistantProtocol.result(call.id, text: text, isError: isError)
+    }
+
+    private func answerInTime(_ question: Question, _ arguments: [JSONValue.Member]) async -> (String, isError: Bool) {
+        await withTaskGroup(of: (String, isError: Bool)?.self) { group in
+            group.addTask { await answer(question, arguments) }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            let late = ToolError(
+                "cancelled", "the question was stopped after \(seconds) seconds", hint: "Ask for less.")
+            return first ?? Assistant.text(of: late, question)
+        }
     }
 
     private func answer(_ question: Question, _ arguments: [JSONValue.Member]) async -> (String, isError: Bool) {
@@ -47,11 +65,15 @@ struct Assistant: Sendable {
             let isAnswer = [.done, .no, .partial].contains(answer.exit) && answer.values.first?["error"] == nil
             return (text(question, arguments, answer, copy?.notes ?? []), isError: !isAnswer)
         } catch {
-            let error = ToolError(error) ?? ToolError("cancelled", "the question was cancelled")
-            let lines = error.lines(TextStyle(isForPeople: true, hasColour: false))
-            let next = NextQuestion(after: question.name, [], [error.json]).line
-            return (AnswerText(lines: lines, rest: "", next: next).text, isError: true)
+            return Assistant.text(
+                of: ToolError(error) ?? ToolError("cancelled", "the question was cancelled"), question)
         }
+    }
+
+    private static func text(of error: ToolError, _ question: Question) -> (String, isError: Bool) {
+        let lines = error.lines(TextStyle(isForPeople: true, hasColour: false))
+        let next = NextQuestion(after: question.name, [], [error.json]).line
+        return (AnswerText(lines: lines, rest: "", next: next).text, isError: true)
     }
 
     private func text(

@@ -36,7 +36,8 @@ extension Question {
             rest: "ask `log` for one row of it"),
         Question(
             name: "pending", summary: "What is not pushed yet, in which state, and what will it meet?",
-            command: ["pending"], parameters: [at], rest: "count them in `sql`: select * from syncline_outbox",
+            command: ["pending"], parameters: [at], shows: .values,
+            rest: "count them in `sql`: select * from syncline_outbox",
             masking: .none),
         Question(
             name: "conflicts", summary: "What waits for a decision: conflicts, and what the server refused, and why?",
