@@ -76,15 +76,23 @@ import Testing
         #expect(try await asking.ask("row", ["row": "t/b.text"]).text.contains("text is \(value)"))
     }
 
-    @Test func `what is asked after a change has the change, also if values are masked`() async throws {
-        var asking = try await store()
-        for options in [[], ["--redact"]] {
-            asking.options = options
-            let before = try await asking.ask("sql", ["statement": "select count(*) n from t"])
-            await asking.call("insert", "t", #"{"text":"x"}"#)
-            let after = try await asking.ask("sql", ["statement": "select count(*) n from t"])
-            #expect(before.text != after.text, "\(options)")
+    @Test(arguments: [false, true])
+    func `what is asked after a change has the change, masked or not`(isMasked: Bool) async throws {
+        let asking = try await store()
+        let assistant = asking.assistant(isMasked: isMasked)
+        func count() async -> String {
+            await asking.text(of: assistant, "sql", ["statement": "select count(*) n from t"])
         }
+        let before = await count()
+        let same = await count()
+        await asking.call("insert", "t", #"{"text":"x"}"#)
+        let after = await count()
+        #expect(before.hasPrefix(#"{"n":2}"#) && same == before && after.hasPrefix(#"{"n":3}"#), "\(after)")
+        try FileManager.default.removeItem(atPath: asking.log.path)
+        #expect(await count().contains("error"))
+        await asking.call("init")
+        let known = await asking.text(of: assistant, "search", ["text": "m"])
+        #expect(!known.contains("\"t\""), "\(known)")
     }
 
     @Test func `with the option the store is changed, and the answer says what comes next`() async throws {
@@ -102,17 +110,10 @@ import Testing
 
     @Test func `a question that takes too long is stopped`() async throws {
         let asking = try await store()
-        var host = Host(
-            environment: Environment(), output: MemorySink(), errors: MemorySink(), input: MemoryLines(),
-            clock: asking.log.clock)
-        host.form = .json
-        let assistant = Assistant(
-            host, store: ["--store", asking.log.path], writes: false, isMasked: false, seconds: 0)
+        let assistant = asking.assistant(seconds: 0)
         let endless = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
-        let call = AssistantProtocol.Call(
-            id: .number(1), question: "sql", arguments: [.init(key: "statement", value: .string(endless))])
-        let answer = await assistant.answer(call)
-        #expect(answer["result"]?["isError"] == .boolean(true) && answer.text.contains("was stopped after 0 seconds"))
+        let text = await asking.text(of: assistant, "sql", ["statement": endless])
+        #expect(text.contains("was stopped after 0 seconds"))
     }
 
     @Test func `a line that is too long is skipped, and the next one is read`() throws {

@@ -34,6 +34,20 @@ struct Asking {
         await Call.tool(words: words, on: log, transport: network)
     }
 
+    /// An assistant that is asked more than once.
+    func assistant(isMasked: Bool = false, seconds: Int = 60) -> Assistant {
+        let host = Host(
+            environment: Environment(), output: MemorySink(), errors: MemorySink(), input: MemoryLines(),
+            clock: log.clock)
+        return Assistant(host, store: ["--store", log.path], writes: false, isMasked: isMasked, seconds: seconds)
+    }
+
+    func text(of assistant: Assistant, _ question: String, _ arguments: KeyValuePairs<String, String>) async -> String {
+        let call = AssistantProtocol.Call(
+            id: .null, question: question, arguments: arguments.map { .init(key: $0.key, value: .string($0.value)) })
+        return await assistant.answer(call)["result"]?["content"]?.elements.first?["text"]?.string ?? ""
+    }
+
     /// Passes lines to `mcp`, and returns the messages that it writes.
     func messages(_ lines: [String], on store: TestLog? = nil) async throws -> [Value] {
         let call = await Call.tool(

@@ -23,7 +23,7 @@ enum ConflictCommands {
                     Cell(conflict.state.rawValue), Cell(conflict.status.map { "\($0)" } ?? ""),
                     Cell(escaped(conflict.message ?? conflict.reason.rawValue)),
                 ],
-                json: conflict.json(redacts: arguments.flag("redact")))
+                json: conflict.json(redacts: arguments.flag("redact"), tellsReason: true))
         }
         try list.finish()
         return .done
@@ -82,15 +82,18 @@ enum ConflictCommands {
 }
 
 extension Conflict {
-    /// The conflict with its three rows.
-    func json(redacts: Bool = false) -> JSONValue {
+    /// The conflict with its three rows, and if wanted what happened in words, which another version may say differently.
+    func json(redacts: Bool = false, tellsReason: Bool = false) -> JSONValue {
         func shown(_ row: Row?) -> JSONValue { .row(id, row, redacts: redacts) }
-        return [
+        let head: JSONValue = [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .string(reason.rawValue), "message": .optional(message),
-            "reason": .string(SyncIssue(self).reason), "mayHaveBeenDone": .boolean(mayHaveBeenDone),
-            "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
         ]
+        return head.adding([
+            "reason": tellsReason ? .string(SyncIssue(self).reason) : nil,
+            "mayHaveBeenDone": .boolean(mayHaveBeenDone),
+            "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
+        ])
     }
 }
