@@ -1,7 +1,9 @@
 // Answers the questions of an assistant with the commands of the tool.
 
+import Dispatch
 import SegmentLog
 import Syncline
+import SynclineGround
 
 struct Assistant: Sendable {
     let questions: [Question]
@@ -15,6 +17,7 @@ struct Assistant: Sendable {
     private static let outputLimit = 64 << 10
     private static let values = 64
     private static let width = 150
+    private static let ends = DispatchQueue(label: "syncline.assistant.ends")
 
     /// - Parameter seconds: After how long a question is stopped.
     init(_ host: Host, store: [String], writes: Bool, isMasked: Bool, seconds: Int = 60) {
@@ -40,19 +43,24 @@ struct Assistant: Sendable {
         return AssistantProtocol.result(call.id, text: text, isError: isError)
     }
 
+    /// The statement of a question may keep the thread it runs on, so it is stopped from another one.
     private func answerInTime(_ question: Question, _ arguments: [JSONValue.Member]) async -> (String, isError: Bool) {
-        await withTaskGroup(of: (String, isError: Bool)?.self) { group in
-            group.addTask { await answer(question, arguments) }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(seconds))
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            let late = ToolError(
-                "cancelled", "the question was stopped after \(seconds) seconds", hint: "Ask for less.")
-            return first ?? Assistant.text(of: late, question)
+        let work = Task { await answer(question, arguments) }
+        let isLate = Mutex(false)
+        let end = DispatchWorkItem {
+            isLate.withLock { $0 = true }
+            work.cancel()
         }
+        Assistant.ends.asyncAfter(deadline: .now() + .seconds(seconds), execute: end)
+        let found = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        end.cancel()
+        if !isLate.withLock({ $0 }) { return found }
+        let late = ToolError("cancelled", "the question was stopped after \(seconds) seconds", hint: "Ask for less.")
+        return Assistant.text(of: late, question)
     }
 
     private func answer(_ question: Question, _ arguments: [JSONValue.Member]) async -> (String, isError: Bool) {
