@@ -14,6 +14,13 @@ struct PushDriver {
     func run(_ plan: [PlannedOperation], _ options: PushSettings) async throws(SyncError) -> PushReport {
         let ids = try database.read { reader throws(SyncError) in try reader.idComparison }
         var machine = PushMachine(plan, ids: ids, options)
+        do throws(SyncError) {
+            // Before anything is recorded as sent.
+            if plan.contains(where: \.isToBeSent) { try await database.admit(try await channel.currentToken()) }
+        } catch {
+            machine.refuse(error)
+            return PushReport(machine.outcome, machine.items.map(\.report))
+        }
         var warnings: Set<String> = []
         await withTaskGroup(of: [Outcome].self) { group in
             func begin(_ actions: [PushMachine.Action]) {

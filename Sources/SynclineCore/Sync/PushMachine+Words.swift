@@ -105,3 +105,13 @@ extension PushMachine {
         case noteServerWorks
     }
 }
+
+extension PushMachine {
+    /// Ends a push before it has begun.
+    package mutating func refuse(_ error: SyncError) {
+        halt(error)
+        for index in items.indices where !items[index].phase.isFinished {
+            note(index, .pending, .stopped(error.code))
+        }
+    }
+}
