@@ -44,8 +44,12 @@ class Client:
         self.headers = {"Authorization": "Bearer " + token(user, roles), "Content-Type": "application/json"}
 
     def ask(self, method, target, body=None):
-        self.connection.request(method, target, body and json.dumps(body), self.headers)
-        answer = self.connection.getresponse()
+        try:
+            self.connection.request(method, target, body and json.dumps(body), self.headers)
+            answer = self.connection.getresponse()
+        except http.client.RemoteDisconnected:
+            # The server closes a connection that was not used for a while.
+            return self.ask(method, target, body)
         text = answer.read()
         assert answer.status < 300, f"{method} {target}: {answer.status} {text[:300]}"
         return json.loads(text) if text else {}
