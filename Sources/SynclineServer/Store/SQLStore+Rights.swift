@@ -163,18 +163,23 @@ struct RuledRead {
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         // Each bucket has its part of a page; one that has more is asked again.
+        let page = window.limit
         var window = window
         window.limit = min(window.limit, 32 + 2 * window.limit / max(1, spans.count))
         while true {
             let candidates = try candidates(spans, window, withDepartures)
             try WorkLimit.current?.check()
-            let goesOn = try body(try portion(candidates.complete, known))
-            guard goesOn, let bound = candidates.bound else { return }
+            var rest = candidates.complete[...]
+            while !rest.isEmpty {
+                if try !body(try portion(rest.prefix(page), known)) { return }
+                rest = rest.dropFirst(page)
+            }
+            guard let bound = candidates.bound else { return }
             (window.since, window.sinceID) = (bound.place, bound.id)
         }
     }
 
-    private func portion(_ candidates: [Candidate], _ known: KnownRights) throws(StoreFailure) -> Portion {
+    private func portion(_ candidates: ArraySlice<Candidate>, _ known: KnownRights) throws(StoreFailure) -> Portion {
         let stays = try source.stays(of: candidates.filter { $0.right == nil }.map(\.id))
         let rights = candidates.map { $0.right ?? known.right(to: stays[ExactString($0.id)] ?? []) }
         let held = zip(candidates, rights).filter(\.1.isHeld).map(\.0.id)
