@@ -12,7 +12,9 @@ public struct AccessToken: Hashable, Sendable, ExpressibleByStringLiteral {
     public let user: String?
 
     /// Creates a token.
-    /// - Parameter user: The name of the user, if it is not the `sub` of a JSON Web Token.
+    /// - Parameters:
+    ///   - text: The token, without the word `Bearer`.
+    ///   - user: The name of the user, if it is not the `sub` of a JSON Web Token.
     public init(_ text: String, user: String? = nil) {
         self.text = text
         self.user = user ?? AccessToken.subject(of: text)

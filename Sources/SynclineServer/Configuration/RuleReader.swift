@@ -29,7 +29,7 @@ extension TableRules {
 extension RuleExample {
     /// Reads `{"rows":{TABLE:[ROW]},"sees":{CALLER:{TABLE:[ID]}},"updates":{…}}`.
     init(_ name: String, _ value: Value) throws(StartFailure) {
-        self.init(name)
+        self.init()
         let object = try ConfigurationObject(
             value, path: "examples.\(name)", known: ["rows", "sees", "updates"])
         for table in try RuleExample.members(object["rows"], object.place("rows")) {

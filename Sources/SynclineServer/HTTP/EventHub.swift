@@ -23,9 +23,7 @@ final class EventHub: Sendable {
     private static let interval = DispatchTimeInterval.milliseconds(200)
 
     init(
-        buckets: @escaping @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets = {
-            _, _, _ in [:]
-        },
+        buckets: @escaping @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets,
         news: @escaping @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?
     ) {
         (self.buckets, self.news) = (buckets, news)

@@ -70,10 +70,12 @@ struct RuledRead {
         let work = FilterWork(statements.schema, within: WorkLimit.current)
         let known = try known()
         // Only a list in this order ends with its page.
-        let wanted = plan.isByTime && !plan.counts ? plan.skip + plan.limit + 1 : .max
+        let endsEarly = plan.isByTime && !plan.counts
+        let (page, isEndless) = plan.skip.addingReportingOverflow(plan.limit + 1)
+        let wanted = endsEarly && !isEndless ? page : .max
         var window = RightsSQL.Window(
             axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min, limit: min(wanted, 1000))
-        if plan.isByTime, !plan.counts, let after = plan.after, let time = after.time, time >= window.since {
+        if endsEarly, let after = plan.after, let time = after.time, time >= window.since {
             (window.since, window.sinceID) = (time, after.id)
         }
         var rows: [TableRow] = []

@@ -5,31 +5,24 @@ import SynclineCore
 import SynclineGround
 package import SynclineWire
 
-package struct RuleExample: Hashable, Sendable {
+package struct RuleExample: Sendable {
     /// Ids by table, by caller.
     package typealias Expectation = [String: [String: Set<String>]]
 
-    package var name: String
     package var rows: [(table: String, row: TableRow)] = []
     /// The rows that callers see.
     package var sees: Expectation = [:]
     /// The rows that they may update.
     package var updates: Expectation = [:]
 
-    package init(_ name: String) { self.name = name }
-
-    package static func == (left: RuleExample, right: RuleExample) -> Bool {
-        left.name == right.name && left.sees == right.sees && left.updates == right.updates
-            && left.rows.elementsEqual(right.rows) { $0.table == $1.table && $0.row == $1.row }
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    package init() {}
 
     /// What the rules of some tables do otherwise; nil if they do all that the example says.
     package func fault(_ definitions: [TableDefinition]) -> String? {
         let plan = RightsPlan(definitions)
         var rights = MemoryRights()
         for (table, row) in rows {
+            if !definitions.contains(where: { $0.name.hasSameBytes(as: table) }) { return "there is no table \(table)" }
             let change = RightsChange(plan[table: table], from: nil, to: row)
             rights.note(change, row.id, table, Stamp(change: 1, time: 0))
         }

@@ -41,9 +41,12 @@ package struct RightIntervals: Hashable, Sendable {
 
     package var isEmpty: Bool { list.isEmpty }
 
-    /// Intervals in any order; those that touch become one.
+    /// Intervals in any order; those that touch become one, with the times of the one that begins first.
     package init(merging intervals: [RightInterval]) {
-        for next in intervals.sorted(by: { $0.begin.change < $1.begin.change }) where !next.isEmpty {
+        func isBefore(_ left: RightInterval, _ right: RightInterval) -> Bool {
+            (left.begin.change, left.begin.time) < (right.begin.change, right.begin.time)
+        }
+        for next in intervals.sorted(by: isBefore) where !next.isEmpty {
             guard let last = list.last, last.end.map({ $0.change >= next.begin.change }) ?? true else {
                 list.append(next)
                 continue

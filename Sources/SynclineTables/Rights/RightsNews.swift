@@ -21,9 +21,7 @@ package struct RightsNews: Hashable, Sendable {
         (self.touched, self.changesRights) = (touched, changesRights)
     }
 
-    /// Whether it concerns a caller.
-    /// - Parameters:
-    ///   - before: The caller's buckets before it, and `now`: those after it; nil if they are not known.
+    /// Whether it concerns a caller, by the buckets before it and after it; nil if they are not known.
     package func concerns(_ before: Set<NamedBucket>?, _ now: Set<NamedBucket>?) -> Bool {
         guard let now = now ?? (changesRights ? nil : before) else { return true }
         if !touched.isDisjoint(with: now) { return true }

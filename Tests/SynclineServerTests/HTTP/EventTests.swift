@@ -71,6 +71,37 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `a caller hears of his own lists, and of no others`(_ backend: TestBackend) throws {
+        let tables = #"""
+            {"note":{"columns":{"list":"string"},"read":"list in share(list where user eq auth.sub)"},
+            "share":{"columns":{"user":"string","list":"string"},"insert":"role:admin","update":"role:admin",
+              "delete":"role:admin","undelete":"role:admin"},"other":{}}
+            """#
+        let server = try RunningServer(backend, tables: tables)
+        defer { withExtendedLifetime(server) {} }
+        func login(_ user: String) -> String { "X-ZUMO-AUTH: \(token(user))\r\n" }
+        let admin = "X-ZUMO-AUTH: \(token("root", claims: #","roles":["admin"]"#))\r\n"
+        for user in ["ann", "bob"] {
+            try send("POST", "share", #"{"id":"\#(user)","user":"\#(user)","list":"\#(user)"}"#, admin, to: server)
+        }
+        let (ann, bob) = (
+            try listen(server, "note,other", login("ann")), try listen(server, "note,other", login("bob"))
+        )
+        let id = "00000000-0000-7000-8000-000000000001"
+        try send("POST", "note", #"{"id":"\#(id)","list":"ann"}"#, login("ann"), to: server)
+        let written = try end(server, "other")
+        #expect(heard(ann, until: written) == ["note"])
+        try send("POST", "other", #"{"id":"a"}"#, to: server)
+        #expect(heard(bob, until: try end(server, "other")) == ["other"])
+        // He gains a list, and loses it.
+        let shared = #"{"id":"both","user":"bob","list":"ann"}"#
+        try send("POST", "share", shared, admin, to: server)
+        #expect(heard(bob, until: try end(server, "other")) == ["note"])
+        try send("DELETE", "share/both", "", admin, to: server)
+        #expect(heard(bob, until: try end(server, "other")) == ["note"])
+    }
+
+    @Test(arguments: TestBackend.available)
     func `a listener hears of commits in another process`(_ backend: TestBackend) throws {
         let server = try RunningServer(backend)
         let other = try RunningServer(backend, beside: server)
@@ -152,7 +183,7 @@ import Testing
 
     @Test func `each of many listeners hears every latest mark`() {
         let change = Mutex<Int64>(1)
-        let hub = EventHub { _, _ in
+        let hub = EventHub(buckets: { _, _, _ in [:] }) { _, _ in
             ChangeNews(ChangeMark(epoch: "e", change: change.withLock { $0 }, purged: 0), ["a"])
         }
         let streams = (0..<200).map { _ in EventStream {} }

@@ -68,6 +68,7 @@ extension RightsWorld {
             "$orderby=n,id&$top=4&$inlinecount=allpages", "$select=id,n&$filter=n ne 77", "__includeDeleted=true",
             "$filter=text ne 'other'&__includeDeleted=true&$inlinecount=allpages",
             "$orderby=updatedAt&$skip=3&__includeDeleted=true",
+            "$orderby=updatedAt&$skip=9223372036854775807&__includeDeleted=true",
         ].map { "/tables/\(table)?" + $0.replacing(" ", with: "%20") }
         let feeds = ["", "&$filter=n%20le%204", "&$count=true", "&$filter=text%20eq%20'other'&$count=true"].map {
             "/tables/\(table)/changes?since=\($0)"

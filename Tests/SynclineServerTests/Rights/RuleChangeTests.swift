@@ -1,6 +1,7 @@
 // Rules that change between starts: what callers saw by the old rule they are told to drop, and what they gain they receive.
 
 import SynclineCore
+import SynclineGround
 import SynclineWire
 import Testing
 
@@ -53,6 +54,11 @@ import Testing
         let new = try start(byList)
         #expect(try new.mark().epoch == mark.epoch)
         #expect(try changes(new) == ["2+"])
+        // Listeners of the older server hear of everything, because it can't say what concerns them.
+        let last = try new.mark().change
+        #expect(old.buckets("note", of: "ann", at: last) == nil)
+        #expect(old.touched("note", after: 0, through: last) == nil)
+        #expect(new.buckets("note", of: "ann", at: last)?.map(\.name.text) == ["l"])
         #expect(try changes(new, since: mark.change) == ["1-", "2+"])
         // The older server's rule is not in force any more.
         #expect(throws: StoreFailure.self) { try changes(old) }

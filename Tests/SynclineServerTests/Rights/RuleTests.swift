@@ -129,14 +129,14 @@ import Testing
     }
 
     @Test func `rules are tested with the configuration's examples`() throws {
-        func refusal(_ sees: String, _ updates: String = "{}") throws -> String {
+        func refusal(_ sees: String, _ updates: String = "{}", _ more: String = "") throws -> String {
             let text = #"""
                 {"auth":{"key":"\#(testSecret)"},
                 "tables":{"note":{"columns":{"list":"string"},"read":"list in share(list where user eq auth.sub)",
                     "update":"list in share(list where user eq auth.sub and role eq 'w')"},
                   "share":{"columns":{"user":"string","list":"string","role":"string"},"insert":"role:admin",
                     "update":"role:admin","delete":"role:admin","undelete":"role:admin"}},
-                "examples":{"a share":{"rows":{"note":[{"id":"a","list":"l1"},{"id":"b","list":"l2"}],
+                "examples":{"a share":{"rows":{\#(more)"note":[{"id":"a","list":"l1"},{"id":"b","list":"l2"}],
                     "share":[{"id":"1","user":"ann","list":"l1","role":"w"},{"id":"2","user":"bob","list":"l2"}]},
                   "sees":\#(sees),"updates":\#(updates)}}}
                 """#
@@ -157,6 +157,7 @@ import Testing
             try refusal("{}", #"{"bob":{"note":["b"]}}"#)
                 == "examples.a share: bob may not update b of note, but should")
         #expect(try refusal(#"{"ann":{"nota":[]}}"#) == "examples.a share: there is no table nota")
+        #expect(try refusal("{}", "{}", #""nota":[{"id":"a"}],"#) == "examples.a share: there is no table nota")
         #expect(try refusal(#"{"ann":{"note":"a"}}"#) == "examples.a share.sees.ann.note must be a list of ids")
     }
 
