@@ -3,10 +3,10 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    package static func encode(_ bytes: [UInt8]) -> String {
-        String(unsafeUninitializedCapacity: length(of: bytes.count)) { text in
-            bytes.withUnsafeBytes { write($0, into: text) }
-        }
+    package static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { encode($0) } }
+
+    package static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(unsafeUninitializedCapacity: length(of: bytes.count)) { write(bytes, into: $0) }
     }
 
     /// The length of the text of some bytes.

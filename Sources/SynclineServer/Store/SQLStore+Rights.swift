@@ -1,5 +1,5 @@
-// Reads of tables with rules. The caller's buckets come first; each of them has its rows in order, and the pages are
-// merged from these orders, so a reader of one list reads none of the others.
+// Reads of tables with rules. The caller's buckets come first; each of them has its rows in order, and pages are merged
+// from these orders, so a reader of one list reads none of the others.
 
 import SynclineCore
 import SynclineGround
@@ -28,12 +28,14 @@ struct RuledRead {
 
     private var dialect: SQLDialect { statements.dialect }
 
-    private func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
+    func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
 
     private func spans(_ known: KnownRights) -> [BucketSpan] {
         known.buckets.flatMap { right in
             let number = RightsSQL.number(right.bucket, of: statements.schema.name)
-            return right.intervals.list.map { BucketSpan(bucket: number, name: ExactString(right.name), interval: $0) }
+            return right.intervals.list.map {
+                BucketSpan(bucket: right.bucket, number: number, name: ExactString(right.name), interval: $0)
+            }
         }
     }
 
@@ -53,14 +55,18 @@ struct RuledRead {
 
     // MARK: Lists
 
-    /// The rows as the caller sees them, each of which he may see.
-    func shown(_ rows: [TableRow]) throws(StoreFailure) -> [TableRow] {
-        if rows.isEmpty { return [] }
-        let (known, stays) = (try known(), try source.stays(of: rows.map(\.id)))
-        return rows.map { row in
-            guard case .held(let since) = known.right(to: stays[ExactString(row.id)] ?? []).standing else { return row }
-            return row.shown(since: since)
-        }
+    /// The buckets that the caller sees now, if a list in the order of ids can be merged from theirs.
+    func merging(_ plan: ListPlan, _ known: KnownRights) -> [BucketSpan]? {
+        guard caller.terms.count == 1,
+            plan.order.allSatisfy({ SystemColumn(anyCase: $0.column) == .id && !$0.isDescending })
+        else { return nil }
+        let open = spans(known).filter { $0.interval.end == nil }
+        return open.isEmpty || open.count > RuledRead.spansAtATime ? nil : open
+    }
+
+    /// The rows as the caller sees them.
+    func shown(_ rows: [TableRow], _ known: KnownRights) -> [TableRow] {
+        rows.map { row in known.since(row).map { row.shown(since: $0) } ?? row }
     }
 
     /// A list of rows and departures, or one that asks for times: both are found in the order of the times at which the
@@ -68,27 +74,22 @@ struct RuledRead {
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
-        let known = try known()
         // Only a list in this order ends with its page.
         let endsEarly = plan.isByTime && !plan.counts
         let (page, isEndless) = plan.skip.addingReportingOverflow(plan.limit + 1)
         let wanted = endsEarly && !isEndless ? page : .max
-        var window = RightsSQL.Window(
+        var window = RightsWindow(
             axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min, limit: min(wanted, 1000))
         if endsEarly, let after = plan.after, let time = after.time, time >= window.since {
             (window.since, window.sinceID) = (time, after.id)
         }
         var rows: [TableRow] = []
-        var told = Set<ExactString>()
-        try forEachPortion(known, window, withDepartures: plan.includesDeleted) { portion throws(StoreFailure) in
-            for (candidate, right, row) in portion where !told.contains(ExactString(candidate.id)) {
-                guard let row = plan.entry(candidate.id, right, row: row, filter, work),
-                    row.updatedAt.milliseconds == candidate.place
-                else { continue }
-                told.insert(ExactString(candidate.id))
+        try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { candidate in
+            if let row = plan.entry(candidate.id, candidate.right, row: candidate.row, filter, work),
+                row.updatedAt.milliseconds == candidate.place
+            {
                 rows.append(row)
             }
-            try work.check(within: WorkLimit.current)
             return rows.count < wanted
         }
         return plan.outcome(of: rows, statements.schema, limits)
@@ -101,153 +102,152 @@ struct RuledRead {
         plan.until = min(plan.until ?? .max, mark.change)
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
-        let window = RightsSQL.Window(
+        let window = RightsWindow(
             axis: .number, since: plan.since, sinceID: plan.sinceID, until: plan.until ?? .max,
             limit: plan.counts ? 1000 : min(plan.limit, 1000) + 1)
         var outcome = ChangeOutcome(count: nil, mark)
         var room = AnswerBudget(limits.answerBytes)
-        var told = Set<ExactString>()
-        try forEachPortion(try known(), window, withDepartures: true) { portion throws(StoreFailure) in
-            for (candidate, right, row) in portion where !told.contains(ExactString(candidate.id)) {
-                guard let change = plan.change(candidate.id, right, row: row, filter, work),
-                    change.number == candidate.place
-                else { continue }
-                told.insert(ExactString(candidate.id))
+        var count = 0
+        // A client that begins hears of no departures.
+        try forEachCandidate(try known(), window, withDepartures: plan.since > 0, work) { candidate in
+            if let change = plan.change(
+                candidate.id, at: candidate.place, candidate.right, row: candidate.row, filter, work)
+            {
+                count += 1
                 outcome.add(change, plan.limit, &room)
-                if outcome.hasMore, !plan.counts { break }
             }
-            try work.check(within: WorkLimit.current)
             return plan.counts || !outcome.hasMore
         }
-        outcome.count = plan.counts ? told.count : nil
+        outcome.count = plan.counts ? count : nil
         return outcome
     }
 
     // MARK: Candidates
 
-    /// A row, and the place at which it may be told.
-    private struct Candidate: Hashable {
-        var place: Int64
-        var id: String
-        /// The right, if the row's stay alone shows it.
-        var right: RowRight?
-
-        func isBefore(_ other: Candidate) -> Bool {
-            place != other.place ? place < other.place : ExactString(id) < ExactString(other.id)
-        }
-    }
-
-    /// Candidates in order, and the last one up to which they are complete; nil if nothing follows.
-    private struct Candidates {
-        private var found: [Candidate] = []
-        private(set) var bound: Candidate?
-
-        mutating func add(_ some: [Candidate], limit: Int) {
-            found += some
-            guard some.count == limit, let last = some.last else { return }
-            if bound.map({ last.isBefore($0) }) ?? true { bound = last }
-        }
-
-        var complete: [Candidate] {
-            let sorted = found.sorted { $0.isBefore($1) }
-            guard let bound else { return sorted }
-            return Array(sorted.prefix { !bound.isBefore($0) })
-        }
-    }
-
-    private typealias Portion = [(candidate: Candidate, right: RowRight, row: TableRow?)]
-
-    /// Calls the body with what is at the places of a window, in order, until it wants no more. A row may be at several
-    /// places, and is told at one of them.
-    private func forEachPortion(
-        _ known: KnownRights, _ window: RightsSQL.Window, withDepartures: Bool,
-        _ body: (Portion) throws(StoreFailure) -> Bool
+    /// Calls the body with what is at the places of a window, in order, until it wants no more.
+    private func forEachCandidate(
+        _ known: KnownRights, _ window: RightsWindow, withDepartures: Bool, _ work: FilterWork,
+        _ body: (RightsCandidate) -> Bool
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
-        // Each bucket has its part of a page; one that has more is asked again.
-        let page = window.limit
         var window = window
-        window.limit = min(window.limit, 32 + 2 * window.limit / max(1, spans.count))
         while true {
-            let candidates = try candidates(spans, window, withDepartures)
-            try WorkLimit.current?.check()
-            var rest = candidates.complete[...]
-            while !rest.isEmpty {
-                if try !body(try portion(rest.prefix(page), known)) { return }
-                rest = rest.dropFirst(page)
+            let active = try active(spans, window)
+            var found = try unchanged(spans, known, window, active, withDepartures)
+            let changing = spans.filter { $0.interval.end == nil && active?.contains($0.inBucket) ?? true }
+            // One statement has its rows in order. Of several, each has a part.
+            let isStreamed = changing.count <= RuledRead.spansAtATime
+            if !isStreamed {
+                try read(changing, known, window, at: nil, &found) { statements.changed($0, $1) }
             }
-            guard let bound = candidates.bound else { return }
+            var merge = RightsMerge(try resolved(found.complete, known), bound: found.bound)
+            var (end, count, isWanted) = (nil as RightsCandidate?, 0, true)
+            if isStreamed, !changing.isEmpty {
+                var part = window
+                if let bound = found.bound { part.until = min(part.until, bound.place) }
+                try connection.run(statements.changed(changing[...], part)) { values in
+                    count += 1
+                    let candidate = candidate(values, changing, known, window.axis)
+                    if count == part.limit { end = candidate }
+                    isWanted = merge.tell(candidate, body) && work.failure == nil
+                    return isWanted
+                }
+            }
+            try work.check(within: WorkLimit.current)
+            if !isWanted || !merge.finish(after: end, body) { return }
+            try work.check(within: WorkLimit.current)
+            guard let bound = merge.bound else { return }
             (window.since, window.sinceID) = (bound.place, bound.id)
         }
     }
 
-    private func portion(_ candidates: ArraySlice<Candidate>, _ known: KnownRights) throws(StoreFailure) -> Portion {
-        let stays = try source.stays(of: candidates.filter { $0.right == nil }.map(\.id))
-        let rights = candidates.map { $0.right ?? known.right(to: stays[ExactString($0.id)] ?? []) }
-        let held = zip(candidates, rights).filter(\.1.isHeld).map(\.0.id)
-        var rows: [ExactString: TableRow] = [:]
-        if !held.isEmpty {
-            try connection.run(statements.rows(ids: held)) { values in
-                let row = statements.row(values).row
-                rows[ExactString(row.id)] = row
-                return true
-            }
+    /// The candidates with the rights that ended; without the rows that the caller sees by another bucket, which are
+    /// told where it has them.
+    private func resolved(
+        _ candidates: ArraySlice<RightsCandidate>, _ known: KnownRights
+    ) throws(StoreFailure) -> ArraySlice<RightsCandidate> {
+        if !candidates.contains(where: { $0.row == nil }) { return candidates }
+        let ids = candidates.filter { $0.row == nil }.map(\.id)
+        let stays = try source.stays(of: ids)
+        let rest = candidates.compactMap { candidate -> RightsCandidate? in
+            if candidate.row != nil { return candidate }
+            var candidate = candidate
+            candidate.right = known.right(to: stays[ExactString(candidate.id)] ?? [])
+            return candidate.right.isHeld ? nil : candidate
         }
-        return zip(candidates, rights).map { ($0, $1, rows[ExactString($0.id)]) }
+        return rest[...]
     }
 
-    private func candidates(
-        _ spans: [BucketSpan], _ window: RightsSQL.Window, _ withDepartures: Bool
-    ) throws(StoreFailure) -> Candidates {
-        var all = Candidates()
+    /// The number of spans that one statement reads: databases limit the length of a statement.
+    private static let spansAtATime = 16
+
+    /// What is at places where rights began or ended, and the rows that left.
+    private func unchanged(
+        _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, _ active: Set<BucketSpan>?,
+        _ withDepartures: Bool
+    ) throws(StoreFailure) -> RightsCandidates {
+        var all = RightsCandidates(limit: window.limit)
         let axis = window.axis
-        let active = try active(spans, window)
-        var seen: Set<BucketSpan> = []
-        for span in spans {
-            let isActive = active.map { $0.contains(span.inBucket) } ?? true
-            if let end = span.interval.end.map(axis.value) {
-                if window.has(end) {
-                    let after = end == window.since ? window.sinceID : nil
-                    let some = try run(RightsSQL.lost(span, after: after, limit: window.limit, dialect)) { row in
-                        Candidate(place: end, id: row.value(2).text)
-                    }
-                    all.add(some, limit: window.limit)
-                }
-            } else {
-                let begin = axis.value(of: span.interval.begin)
-                if window.has(begin) {
-                    let after = begin == window.since ? window.sinceID : nil
-                    let some = try run(RightsSQL.gained(span, after: after, window, dialect)) { row in
-                        Candidate(place: begin, id: row.value(2).text, right: right(span, row))
-                    }
-                    all.add(some, limit: window.limit)
-                }
-                if isActive {
-                    let some = try run(RightsSQL.touched(span, window, dialect)) { row in
-                        Candidate(
-                            place: row.value(axis == .number ? 3 : 4).integer, id: row.value(2).text,
-                            right: right(span, row))
-                    }
-                    all.add(some, limit: window.limit)
-                }
+        let open = spans.filter { $0.interval.end == nil }
+        // The first places come first: what is after a full page need not be read.
+        let gains = Dictionary(grouping: open) { axis.value(of: $0.interval.begin) }
+        for (place, spans) in gains.sorted(by: { $0.key < $1.key })
+        where window.has(place) && !all.isFull(before: place) {
+            var part = window
+            part.limit = max(1, all.rest)
+            let after = place == window.since ? window.sinceID : nil
+            let (some, isFew) = try gained(spans, part)
+            try read(some, known, part, at: place, &all) { statements.gained($0, after: after, isFew: isFew, $1) }
+        }
+        if !withDepartures { return all }
+        let losses = spans.compactMap { span in span.interval.end.map { (axis.value(of: $0), span) } }
+        for (place, span) in losses.filter({ window.has($0.0) }).sorted(by: { $0.0 < $1.0 })
+        where !all.isFull(before: place) {
+            let after = place == window.since ? window.sinceID : nil
+            for statement in [
+                RightsSQL.lost(span, after: after, limit: window.limit, dialect),
+                statements.lost(span, after: after, limit: window.limit),
+            ] {
+                let some = try run(statement) { RightsCandidate(place: place, id: $0.value(0).text) }
+                all.add(some, isCut: some.count == window.limit)
             }
-            guard withDepartures, isActive, seen.insert(span.inBucket).inserted else { continue }
+        }
+        for span in Set(spans.map(\.inBucket)) where active?.contains(span) ?? true {
             let some = try run(RightsSQL.left(span, window, dialect)) { row in
-                Candidate(place: row.value(axis == .number ? 7 : 8).integer, id: row.value(2).text)
+                RightsCandidate(place: row.value(axis == .number ? 1 : 2).integer, id: row.value(0).text)
             }
-            all.add(some, limit: window.limit)
+            all.add(some, isCut: some.count == window.limit)
         }
         return all
     }
 
+    /// The spans with rows that did not change since the caller gained the right, and whether all these fit into a page.
+    private func gained(
+        _ spans: [BucketSpan], _ window: RightsWindow
+    ) throws(StoreFailure) -> (spans: [BucketSpan], isFew: Bool) {
+        var (some, count) = ([] as [BucketSpan], 0)
+        for start in stride(from: 0, to: spans.count, by: RuledRead.spansAtATime) {
+            let part = spans[start..<min(start + RuledRead.spansAtATime, spans.count)]
+            try connection.run(statements.gainedCounts(part, window)) { row in
+                let found = Int(row.value(1).integer)
+                if found > 0 { some.append(spans[Int(row.value(0).integer)]) }
+                count += found
+                return true
+            }
+        }
+        return (some, count < window.limit)
+    }
+
     /// The buckets where something happened since a window begins; nil if they are too few to ask, or all were empty then.
-    private func active(_ spans: [BucketSpan], _ window: RightsSQL.Window) throws(StoreFailure) -> Set<BucketSpan>? {
+    private func active(_ spans: [BucketSpan], _ window: RightsWindow) throws(StoreFailure) -> Set<BucketSpan>? {
         if spans.count < 4 || window.since <= 0 { return nil }
         var found: Set<BucketSpan> = []
-        for (bucket, spans) in Dictionary(grouping: spans, by: \.bucket) {
+        for (bucket, spans) in Dictionary(grouping: spans.map(\.inBucket), by: \.bucket) {
+            guard let number = spans.first?.number else { continue }
             let names = Set(spans.map(\.name)).map(\.text)
-            try connection.run(RightsSQL.active(names, of: bucket, window, dialect)) { row in
-                found.insert(BucketSpan(bucket: bucket, name: ExactString(row.value(0).text), interval: .always))
+            try connection.run(statements.active(names, of: bucket, number, window)) { row in
+                let name = ExactString(row.value(0).text)
+                found.insert(BucketSpan(bucket: bucket, number: number, name: name, interval: .always))
                 return true
             }
         }
@@ -255,9 +255,9 @@ struct RuledRead {
     }
 
     private func run(
-        _ statement: SQLStatement, _ make: (any SQLRow) -> Candidate
-    ) throws(StoreFailure) -> [Candidate] {
-        var found: [Candidate] = []
+        _ statement: SQLStatement, _ make: (any SQLRow) -> RightsCandidate
+    ) throws(StoreFailure) -> [RightsCandidate] {
+        var found: [RightsCandidate] = []
         try connection.run(statement) { row in
             found.append(make(row))
             return true
@@ -265,15 +265,74 @@ struct RuledRead {
         return found
     }
 
-    /// The right by a row's stay in an open span. With several alternatives the row may have others.
-    private func right(_ span: BucketSpan, _ row: any SQLRow) -> RowRight? {
-        guard caller.terms.count == 1, let common = span.interval.intersection(RightInterval(row, at: 5)) else {
-            return nil
+    /// Reads rows that open spans show, as many as fit into an answer.
+    /// - Parameter place: The place of all of them; nil if each is at its own.
+    private func read(
+        _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, at place: Int64?,
+        _ all: inout RightsCandidates,
+        _ statement: (ArraySlice<BucketSpan>, RightsWindow) -> SQLStatement
+    ) throws(StoreFailure) {
+        var window = window
+        let count = (spans.count + RuledRead.spansAtATime - 1) / RuledRead.spansAtATime
+        // Each statement has its part of a page; one that has more is asked again.
+        if count > 1 { window.limit = min(window.limit, 32 + 2 * window.limit / count) }
+        for start in stride(from: 0, to: spans.count, by: RuledRead.spansAtATime) {
+            if let bound = all.bound { window.until = min(window.until, bound.place) }
+            let some = spans[start..<min(start + RuledRead.spansAtATime, spans.count)]
+            try read(statement(some, window), spans, known, window, at: place, &all)
         }
-        var right = RowRight()
-        var stay = RowStay(caller.terms[0].alternative.bucket, span.name.text, common)
-        stay.interval = common
-        right.add(RightIntervals(common), stay)
-        return right
+    }
+
+    private func read(
+        _ statement: SQLStatement, _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow,
+        at place: Int64?, _ all: inout RightsCandidates
+    ) throws(StoreFailure) {
+        var (found, count, room) = ([] as [RightsCandidate], 0, limits.answerBytes)
+        found.reserveCapacity(window.limit)
+        try connection.run(statement) { values in
+            count += 1
+            let candidate = candidate(values, spans, known, window.axis, at: place)
+            found.append(candidate)
+            room -= candidate.row?.size ?? 0
+            return room > 0
+        }
+        all.add(found, isCut: count == window.limit || room <= 0)
+    }
+
+    /// The candidate of a row that an open span shows; without a right if this is not the row's place.
+    private func candidate(
+        _ values: any SQLRow, _ spans: [BucketSpan], _ known: KnownRights, _ axis: RightsWindow.Axis,
+        at place: Int64? = nil
+    ) -> RightsCandidate {
+        let row = statements.row(values).row
+        let own = axis == .number ? values.value(4).integer : row.updatedAt.milliseconds
+        // By another alternative, the caller may have the right for longer.
+        let since =
+            caller.terms.count == 1
+            ? spans[Int(values.value(statements.spanPlace).integer)].interval.begin : known.since(row)
+        var candidate = RightsCandidate(place: place ?? own, id: row.id, row: row)
+        if let since, max(axis.value(of: since), own) == candidate.place {
+            candidate.right = RowRight(heldSince: since)
+        }
+        return candidate
+    }
+}
+
+extension SQLStore {
+    /// A read of a table with rules, as of one moment.
+    func ruled<Result>(
+        _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,
+        _ body: (RuledRead) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        guard let rights = currentCatalogue.rights[statements.schema.name] else {
+            throw tableChanged(statements.schema.name)
+        }
+        let read = RuledRead(statements, rights, subject: subject, limits, connection)
+        let result = try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+            let schema = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
+            return ((try body(read), schema ?? 0), true)
+        }
+        number = max(number, result.1)
+        return result.0
     }
 }

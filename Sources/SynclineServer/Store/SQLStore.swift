@@ -171,23 +171,6 @@ final class SQLStore: TableStore {
         }
     }
 
-    /// A read of a table with rules, as of one moment.
-    private func ruled<Result>(
-        _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,
-        _ body: (RuledRead) throws(StoreFailure) -> Result
-    ) throws(StoreFailure) -> Result {
-        guard let rights = currentCatalogue.rights[statements.schema.name] else {
-            throw tableChanged(statements.schema.name)
-        }
-        let read = RuledRead(statements, rights, subject: subject, limits, connection)
-        let result = try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
-            let schema = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
-            return ((try body(read), schema ?? 0), true)
-        }
-        number = max(number, result.1)
-        return result.0
-    }
-
     /// Repeats a read with the current columns if a row shows that there are new ones, or if the table was changed by
     /// hand.
     private func current<Result>(
@@ -233,8 +216,10 @@ final class SQLStore: TableStore {
                 return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
                     // Times depend on the caller, and so do departures.
                     if plan.includesDeleted || plan.namesTime { return try read.list(plan) }
-                    var outcome = try plainList(plan, statements, connection, &seen)
-                    outcome.rows = try read.shown(outcome.rows)
+                    let known = try read.known()
+                    let buckets = read.merging(plan, known)
+                    var outcome = try plainList(plan, statements, connection, &seen, of: buckets)
+                    outcome.rows = read.shown(outcome.rows, known)
                     return outcome
                 }
             }
@@ -242,20 +227,22 @@ final class SQLStore: TableStore {
     }
 
     /// A list of rows as they are.
+    /// - Parameter buckets: Those that have all rows that the caller sees; nil for other lists.
     private func plainList(
-        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
+        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64,
+        of buckets: [BucketSpan]? = nil
     ) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
         if let filter, !filter.isExact {
             return try evaluated(plan, filter, statements, connection, &number)
         }
-        return try selected(plan, filter, statements, connection, &number)
+        return try selected(plan, filter, statements, connection, &number, of: buckets)
     }
 
     /// A list whose filter and window the database evaluates.
     private func selected(
         _ plan: ListPlan, _ filter: FilterSQL?, _ statements: TableSQL, _ connection: any SQLConnection,
-        _ number: inout Int64
+        _ number: inout Int64, of buckets: [BucketSpan]?
     ) throws(StoreFailure) -> ListOutcome {
         var outcome = ListOutcome()
         if plan.counts {
@@ -266,7 +253,8 @@ final class SQLStore: TableStore {
         wider.limit += 1
         var seen = number
         var room = AnswerBudget(limits.answerBytes)
-        try connection.run(statements.list(wider, filter)) { values in
+        let statement = buckets.map { statements.list(wider, filter, of: $0) } ?? statements.list(wider, filter)
+        try connection.run(statement) { values in
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             outcome.add(row, plan.limit, &room)

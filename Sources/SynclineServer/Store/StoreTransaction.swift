@@ -14,6 +14,7 @@ struct StoreTransaction {
     private(set) var hasEffect = false
     private var numbers: IssuedNumbers
     private var stamp: Stamp
+    private let edges = KnownEdges()
     /// The last number of the group that is being carried out: its writes give and take rights at once.
     private var groupEnd: Int64
     /// Whether the group is one write.
@@ -90,6 +91,8 @@ struct StoreTransaction {
             outcomes.append(outcome)
             guard outcome.isRefused else { continue }
             try connection.execute("ROLLBACK TO SAVEPOINT \"group\"")
+            // Their locks are gone, too.
+            edges.forget()
             try connection.execute("RELEASE SAVEPOINT \"group\"")
             // Numbers are not issued twice, and added columns count, even those that were rolled back.
             let (used, columns, done) = (numbers, allowance.columns, work)
@@ -116,7 +119,7 @@ struct StoreTransaction {
         let schema = statements.schema
         let source = SQLRights(
             connection: connection, dialect: dialect, rights: catalogue.rights[write.table] ?? TableRights(),
-            table: write.table, locks: store.numbers == .ticks)
+            table: write.table, locks: store.numbers == .ticks, known: edges)
         let judge =
             schema.definition.rules.isEmpty
             ? nil : RightsJudge(schema.definition, source.rights, subject: write.subject, source)
@@ -155,10 +158,10 @@ struct StoreTransaction {
         note(existing, outcome, grown.schema)
         if !isPlain, let row = outcome.row {
             let end = Stamp(change: groupEnd, time: stamp.time)
-            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, end, row: stamp)
+            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, end)
         }
         try remember(outcome, of: write)
-        return try told(outcome, judge, grown)
+        return try judge?.told(outcome, now: outcome.row) ?? outcome
     }
 
     /// Without a line, takes a later number if another transaction changed the row since this one took its numbers, or used

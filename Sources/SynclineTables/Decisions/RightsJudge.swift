@@ -22,11 +22,10 @@ package struct RightsJudge<Source: RightsSource> {
     /// seen by those who would see it if it were restored, and saw it when it was deleted.
     package func sight(of row: TableRow) throws(StoreFailure) -> TableRow? {
         if !hidesRows { return row }
+        if !row.isDeleted { return try caller.since(row, source).map(row.shown) }
         var stays = try source.stays(definition.name, id: row.id)
-        if row.isDeleted {
-            guard case .lost(_, byDeletion: true) = try caller.right(to: stays, source).standing else { return nil }
-            stays.reopen()
-        }
+        guard case .lost(_, byDeletion: true) = try caller.right(to: stays, source).standing else { return nil }
+        stays.reopen()
         guard case .held(let since) = try caller.right(to: stays, source).standing else { return nil }
         return row.shown(since: since)
     }

@@ -43,9 +43,7 @@ package struct CallerRights: Hashable, Sendable {
         var right = RowRight()
         for stay in stays {
             for term in terms where term.alternative.bucket == stay.bucket {
-                let reached = try times(term.alternative, stay.name, source)
-                    .intersection(term.interval).intersection(stay.interval)
-                right.add(reached, stay)
+                right.add(stay, try times(term.alternative, stay.name, source).intersection(term.interval))
             }
         }
         return right
@@ -98,6 +96,19 @@ package struct CallerRights: Hashable, Sendable {
         return found
     }
 
+    /// When the caller's right to a row began; nil if he has none.
+    package func since(_ row: TableRow, _ source: some RightsSource) throws(StoreFailure) -> Stamp? {
+        var since: Stamp?
+        for term in terms where term.interval.end == nil {
+            let alternative = term.alternative
+            guard let name = alternative.bucket.name(of: row) else { continue }
+            let last = try times(alternative, name, source).intersection(term.interval).list.last
+            guard let last, last.end == nil, since.map({ last.begin.change < $0.change }) ?? true else { continue }
+            since = last.begin
+        }
+        return since
+    }
+
     /// Whether a rule covers a row now.
     package func covers(_ rule: RowRule, _ row: TableRow, _ source: some RightsSource) throws(StoreFailure) -> Bool {
         for alternative in rule.alternatives {
@@ -124,10 +135,20 @@ package struct KnownRights: Sendable {
     package func right(to stays: [RowStay]) -> RowRight {
         var right = RowRight()
         for stay in stays {
-            for times in times[stay.bucket]?[ExactString(stay.name)] ?? [] {
-                right.add(times.intersection(stay.interval), stay)
-            }
+            for times in times[stay.bucket]?[ExactString(stay.name)] ?? [] { right.add(stay, times) }
         }
         return right
+    }
+
+    /// When the caller's right to a row began; nil if he has none.
+    package func since(_ row: TableRow) -> Stamp? {
+        var since: Stamp?
+        for (bucket, names) in times {
+            guard let name = bucket.name(of: row) else { continue }
+            for case let time? in names[ExactString(name), default: []].map(\.list.last) where time.end == nil {
+                if since.map({ time.begin.change < $0.change }) ?? true { since = time.begin }
+            }
+        }
+        return since
     }
 }

@@ -44,10 +44,9 @@ package struct RightsChange: Sendable {
     /// The steps that the row no longer makes, and those that it makes now.
     package private(set) var ended: [RuleEdge] = []
     package private(set) var begun: [(step: RuleEdge, ends: RuleEnds)] = []
-    /// The buckets that the row leaves, those that it enters, and those in which it stays.
+    /// The buckets that the row leaves, and those that it enters.
     package private(set) var left: [RuleBucket] = []
     package private(set) var entered: [(bucket: RuleBucket, name: String)] = []
-    package private(set) var kept: [RuleBucket] = []
     package let isDeletion: Bool
 
     package init(_ rights: TableRights, from old: TableRow?, to new: TableRow) {
@@ -60,10 +59,7 @@ package struct RightsChange: Sendable {
         }
         for bucket in rights.buckets {
             let (before, after) = (old.flatMap(bucket.name), bucket.name(of: new))
-            if let before, let after, before.hasSameBytes(as: after) {
-                kept.append(bucket)
-                continue
-            }
+            if let before, let after, before.hasSameBytes(as: after) { continue }
             if before != nil { left.append(bucket) }
             if let after { entered.append((bucket, after)) }
         }

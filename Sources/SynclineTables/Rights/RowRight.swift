@@ -37,18 +37,31 @@ package struct RowRight: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds the times of a stay in which the caller's paths led to its bucket.
-    package mutating func add(_ intervals: RightIntervals, _ stay: RowStay) {
-        for part in intervals.list { add(part, byDeletion: stay.endedByDeletion && part.end == stay.interval.end) }
+    package init(heldSince begin: Stamp) { standing = .held(since: begin) }
+
+    /// Adds a stay, and the times in which the caller's paths led to its bucket. A right is held since the path leads
+    /// there: the row's version is not before its own arrival.
+    package mutating func add(_ stay: RowStay, _ times: RightIntervals) {
+        for time in times.list {
+            guard let part = time.intersection(stay.interval) else { continue }
+            guard let end = part.end else {
+                hold(since: time.begin)
+                continue
+            }
+            lose(end, byDeletion: stay.endedByDeletion && end == stay.interval.end)
+        }
     }
 
-    private mutating func add(_ part: RightInterval, byDeletion: Bool) {
-        switch (standing, part.end) {
-        case (.held(let since), nil): if part.begin.change < since.change { standing = .held(since: part.begin) }
-        case (_, nil): standing = .held(since: part.begin)
-        case (.held, _?): break
-        case (.lost(let last, _), let end?) where last.change >= end.change: break
-        case (_, let end?): standing = .lost(end, byDeletion: byDeletion)
+    private mutating func hold(since begin: Stamp) {
+        if case .held(let since) = standing, since.change <= begin.change { return }
+        standing = .held(since: begin)
+    }
+
+    private mutating func lose(_ end: Stamp, byDeletion: Bool) {
+        switch standing {
+        case .held: break
+        case .lost(let last, _) where last.change >= end.change: break
+        default: standing = .lost(end, byDeletion: byDeletion)
         }
     }
 

@@ -8,11 +8,14 @@ package import SynclineWire
 extension ChangePlan {
     /// The entry of a row among the changes; nil if the plan does not ask for its place. A departure has no more of the
     /// row than its id.
-    /// - Parameter row: The row, needed only while the right is held.
+    /// - Parameters:
+    ///   - place: A place of the row; nil for the row's own one.
+    ///   - row: The row, needed only while the right is held.
     package func change(
-        _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
+        _ id: String, at known: Int64? = nil, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?,
+        _ work: FilterWork
     ) -> TableChange? {
-        guard let place = right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
+        guard let place = known ?? right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
             asksFor(place, id)
         else { return nil }
         var change: TableChange
@@ -21,12 +24,12 @@ extension ChangePlan {
             let shown = row.shown(since: since)
             change = TableChange(number: place, row: shown, isInView: filter?.matches(shown, work) ?? true)
             if !change.isInView { change.row = shown.bare }
-        case (.lost(let end, let byDeletion), _):
+        case (.lost(let end, let byDeletion), _) where end.change == place:
             // A client that begins has no rows. Another one may have a row by other ways, such as its own write.
             guard since > 0 else { return nil }
             change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
             change.isByRight = !byDeletion
-        case (.held, nil), (.never, _): return nil
+        case (.held, nil), (.never, _), (.lost, _): return nil
         }
         change.mayShareNumber = true
         return change

@@ -156,8 +156,7 @@ package struct ColumnTraits: Hashable, Sendable {
 /// The string for a change number as a row's version: base64 of its eight bytes, highest byte first.
 package enum RowVersion {
     package static func text(_ change: Int64) -> String {
-        let bits = UInt64(bitPattern: change)
-        return Base64.encode((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
+        withUnsafeBytes(of: change.bigEndian) { Base64.encode($0) }
     }
 
     /// Each database starts at a different number, so that two databases hardly ever have the same version of a row.

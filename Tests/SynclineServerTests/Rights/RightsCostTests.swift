@@ -118,4 +118,41 @@ import Testing
         #expect(try store.changes(plan).changes.map(\.row.id) == [id(900)])
         withExtendedLifetime(keeper) {}
     }
+
+    @Test func `pages over more lists than a statement reads have each row once, in order`() throws {
+        let (database, keeper) = try TestBackend.sqlite.database()
+        let settings = try configuration(#"{"auth":{"key":"\#(testSecret)"},"tables":\#(Self.tables)}"#)
+        let store = try SQLStore(database, settings.tables, StillEnvironment())
+        let lists = (0..<40).map { "l\($0)" }
+        try insert(store, "share", lists.map { ["id": "w\($0)", "user": "writer", "list": $0] })
+        // Eve sees half of the lists grow, and is given the others at one time, and five of them one by one.
+        try insert(store, "share", lists[..<20].map { ["id": "e\($0)", "user": "eve", "list": $0] })
+        try insert(store, "note", (0..<200).map { ["id": id($0 * 7919 % 200), "list": lists[$0 % 40], "text": "t"] })
+        try insert(store, "share", lists[20..<35].map { ["id": "e\($0)", "user": "eve", "list": $0] })
+        for list in lists[35...] { try insert(store, "share", [["id": "e\(list)", "user": "eve", "list": list]]) }
+        for page in [7, 50, 199, 200, 1000] {
+            var plan = ChangePlan(table: "note", since: 0, limit: page)
+            plan.subject = "eve"
+            var changes: [TableChange] = []
+            while true {
+                let some = try store.changes(plan)
+                changes += some.changes
+                guard some.hasMore, let last = some.changes.last else { break }
+                (plan.since, plan.sinceID) = (last.number, last.row.id)
+            }
+            #expect(Set(changes.map(\.row.id)).count == 200 && changes.count == 200)
+            #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.isBefore($1) })
+            var list = ListPlan(table: "note", order: [.init("updatedAt", descending: false)], limit: page)
+            (list.subject, list.includesDeleted) = ("eve", true)
+            var rows: [TableRow] = []
+            while true {
+                let some = try store.list(list).rows
+                rows += some
+                guard some.count == page, let last = some.last else { break }
+                list.after = PagePlace(last, order: list.order)
+            }
+            #expect(Set(rows.map(\.id)).count == 200 && rows.count == 200)
+        }
+        withExtendedLifetime(keeper) {}
+    }
 }

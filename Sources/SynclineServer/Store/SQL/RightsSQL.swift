@@ -21,14 +21,11 @@ enum RightsSQL {
             #"CREATE INDEX IF NOT EXISTS "syncline_edges_row" ON "syncline_edges" ("step", "row") WHERE "end" IS NULL"#,
             """
             CREATE TABLE IF NOT EXISTS "syncline_stays" ("bucket" \(big) NOT NULL, "name" \(text) NOT NULL, \
-            "id" \(text) NOT NULL, "touched" \(big) NOT NULL, "touchedTime" \(big) NOT NULL, \
-            "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, "left" \(big), "leftTime" \(big), \
-            "byDeletion" \(big) NOT NULL)
+            "id" \(text) NOT NULL, "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, "left" \(big), \
+            "leftTime" \(big), "byDeletion" \(big) NOT NULL, PRIMARY KEY ("bucket", "id", "name", "entered"))\
+            \(dialect == .sqlite ? " WITHOUT ROWID" : "")
             """,
-            #"CREATE INDEX IF NOT EXISTS "syncline_stays_id" ON "syncline_stays" ("bucket", "id")"#,
-            #"CREATE INDEX IF NOT EXISTS "syncline_stays_name" ON "syncline_stays" ("bucket", "name", "id")"#,
-            index(.touched, of: .number, isOpen: true), index(.touched, of: .time, isOpen: true),
-            index(.left, of: .number, isOpen: false), index(.left, of: .time, isOpen: false),
+            index("id", #""id""#), index("left", #""left", "id""#), index("left_time", #""leftTime", "id""#),
             """
             CREATE TABLE IF NOT EXISTS "syncline_rules" ("table" \(text) NOT NULL, "rule" \(text) NOT NULL, \
             "begin" \(big) NOT NULL, "beginTime" \(big) NOT NULL, "end" \(big), "endTime" \(big))
@@ -36,25 +33,11 @@ enum RightsSQL {
         ]
     }
 
-    /// The order in which stays are read.
-    enum Axis {
-        case number, time
-
-        func value(of stamp: Stamp) -> Int64 { self == .number ? stamp.change : stamp.time }
-
-        fileprivate func column(_ moment: Moment) -> String {
-            "\"\(moment.rawValue)\(self == .number ? "" : "Time")\""
-        }
-    }
-
-    fileprivate enum Moment: String {
-        case touched, left
-    }
-
-    private static func index(_ moment: Moment, of axis: Axis, isOpen: Bool) -> String {
+    /// An index of the stays that ended. Those that last follow from the rows.
+    private static func index(_ name: String, _ keys: String) -> String {
         """
-        CREATE INDEX IF NOT EXISTS "syncline_stays_\(moment.rawValue)_\(axis)" ON "syncline_stays" \
-        ("bucket", "name", \(axis.column(moment)), "id") WHERE "left" IS \(isOpen ? "NULL" : "NOT NULL")
+        CREATE INDEX IF NOT EXISTS "syncline_stays_\(name)" ON "syncline_stays" ("bucket", "name", \(keys)) \
+        WHERE "left" IS NOT NULL
         """
     }
 
@@ -117,46 +100,40 @@ enum RightsSQL {
 
     // MARK: Stays
 
-    private static let stay =
-        """
-        "bucket", "name", "id", "touched", "touchedTime", "entered", "enteredTime", "left", "leftTime", "byDeletion"
-        """
+    private static let stay = #""bucket", "name", "id", "entered", "enteredTime", "left", "leftTime", "byDeletion""#
 
     static func stays(_ buckets: [Int64], ids: [String], _ dialect: SQLDialect) -> SQLStatement {
-        let numbers = buckets.map { "\(.integer($0))" as SQLText }
-        return SQLStatement(
+        SQLStatement(
             dialect,
             """
-            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) \
+            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(list(buckets), separator: ", ")) \
             AND \(dialect.isAmong(ids, #""id""#))
             """)
     }
 
-    /// The buckets of some rows after a number, and those that they left since.
-    static func touched(
-        _ buckets: [Int64], after change: Int64, by ids: SQLText, _ dialect: SQLDialect
-    ) -> SQLStatement {
-        let numbers = buckets.map { "\(.integer($0))" as SQLText }
-        return SQLStatement(
+    private static func list(_ buckets: [Int64]) -> [SQLText] { buckets.map { "\(.integer($0))" } }
+
+    /// The buckets that some rows left after a number.
+    static func left(_ buckets: [Int64], after change: Int64, by ids: SQLText, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
             dialect,
             """
-            SELECT DISTINCT "bucket", "name" FROM "syncline_stays" WHERE "bucket" IN (\(numbers, separator: ", ")) \
-            AND "id" IN (\(ids)) AND ("left" IS NULL OR "left" > \(.integer(change)))
+            SELECT DISTINCT "bucket", "name" FROM "syncline_stays" WHERE \
+            "bucket" IN (\(list(buckets), separator: ", ")) AND "id" IN (\(ids)) AND "left" > \(.integer(change))
             """)
     }
 
-    /// - Parameters:
-    ///   - stamp: When the stay begins.
-    ///   - time: When the row was last changed.
+    /// In a group, a row may come back to a bucket at the number at which it left it.
     static func enter(
-        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, changedAt time: Int64, _ dialect: SQLDialect
+        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, _ dialect: SQLDialect
     ) -> SQLStatement {
         SQLStatement(
             dialect,
             """
             INSERT INTO "syncline_stays" VALUES (\(.integer(bucket)), \(.text(name)), \(.text(id)), \
-            \(.integer(stamp.change)), \(.integer(max(stamp.time, time))), \(.integer(stamp.change)), \
-            \(.integer(stamp.time)), NULL, NULL, 0)
+            \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL, 0) \
+            ON CONFLICT ("bucket", "id", "name", "entered") \
+            DO UPDATE SET "left" = NULL, "leftTime" = NULL, "byDeletion" = 0
             """)
     }
 
@@ -174,135 +151,54 @@ enum RightsSQL {
             """)
     }
 
-    /// In a group, the row may have entered at a later number.
-    static func touch(_ bucket: Int64, id: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_stays" SET "touched" = \(dialect.larger)("touched", \(.integer(stamp.change))), \
-            "touchedTime" = \(dialect.larger)("enteredTime", \(.integer(stamp.time))) \
-            WHERE "bucket" = \(.integer(bucket)) AND "id" = \(.text(id)) AND "left" IS NULL
-            """)
+    private static func ended(_ span: BucketSpan) -> SQLText {
+        """
+        SELECT "id", "left", "leftTime" FROM "syncline_stays" WHERE "bucket" = \(.integer(span.number)) \
+        AND "name" = \(.text(span.name.text)) AND "left" IS NOT NULL
+        """
     }
 
-    /// The places after which stays are wanted, and at most how many.
-    struct Window {
-        var axis: Axis
-        var since: Int64
-        var sinceID: String?
-        var until: Int64 = .max
-        var limit: Int
-
-        fileprivate func condition(_ moment: Moment) -> SQLText {
-            let column = axis.column(moment)
-            let after: SQLText =
-                sinceID.map { "(\(column), \"id\") > (\(.integer(since)), \(.text($0)))" }
-                ?? "\(column) > \(.integer(since))"
-            return "\(after) AND \(column) <= \(.integer(until))"
-        }
-
-        /// Whether a place is in it.
-        func has(_ place: Int64) -> Bool {
-            place <= until && (place > since || place == since && sinceID != nil)
-        }
-    }
-
-    /// Those of some names of a bucket where something happened since a window begins.
-    static func active(_ names: [String], of bucket: Int64, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
-        func happened(_ moment: Moment, isOpen: Bool) -> SQLText {
-            """
-            EXISTS (SELECT 1 FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = "value" \
-            AND "left" IS \(isOpen ? "NULL" : "NOT NULL") AND \(window.axis.column(moment)) >= \(.integer(window.since)))
-            """
-        }
+    /// The rows that left within a window: their ids, and when.
+    static func left(_ span: BucketSpan, _ window: RightsWindow, _ dialect: SQLDialect) -> SQLStatement {
+        let place = window.axis == .number ? #""left""# : #""leftTime""#
         return SQLStatement(
             dialect,
             """
-            SELECT "value" FROM \(dialect.rows(of: names)) \
-            WHERE \(happened(.touched, isOpen: true)) OR \(happened(.left, isOpen: false))
+            \(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) }) \
+            ORDER BY \(place), "id" LIMIT \(.integer(Int64(window.limit)))
             """)
     }
 
-    private static func inBucket(_ span: BucketSpan) -> SQLText {
-        #" FROM "syncline_stays" WHERE "bucket" = \#(.integer(span.bucket)) AND "name" = \#(.text(span.name.text))"#
-    }
-
-    /// The rows that were last changed within a window.
-    static func touched(_ span: BucketSpan, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
-        let column = window.axis.column(.touched)
-        return SQLStatement(
-            dialect,
-            """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL AND \(window.condition(.touched)) \
-            AND \(column) > \(.integer(window.axis.value(of: span.interval.begin))) \
-            ORDER BY \(column), "id" LIMIT \(.integer(Int64(window.limit)))
-            """)
-    }
-
-    /// The rows that the caller gained with a right, and that nothing has changed since.
-    static func gained(_ span: BucketSpan, after id: String?, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
-        let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
-        return SQLStatement(
-            dialect,
-            """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NULL \
-            AND \(window.axis.column(.touched)) <= \(.integer(window.axis.value(of: span.interval.begin)))\(rest) \
-            ORDER BY "id" LIMIT \(.integer(Int64(window.limit)))
-            """)
-    }
-
-    /// The rows that left within a window.
-    static func left(_ span: BucketSpan, _ window: Window, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT \(stay)\(inBucket(span)) AND "left" IS NOT NULL AND \(window.condition(.left)) \
-            ORDER BY \(window.axis.column(.left)), "id" LIMIT \(.integer(Int64(window.limit)))
-            """)
-    }
-
-    /// The rows that were there when a right ended.
+    /// The rows that were there when a right ended, and left later.
     static func lost(_ span: BucketSpan, after id: String?, limit: Int, _ dialect: SQLDialect) -> SQLStatement {
         let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
-        let end = span.interval.end?.change ?? .max
         return SQLStatement(
             dialect,
             """
-            SELECT \(stay)\(inBucket(span)) AND "entered" < \(.integer(end)) \
-            AND ("left" IS NULL OR "left" > \(.integer(span.interval.begin.change)))\(rest) \
+            \(ended(span)) AND "entered" < \(.integer(span.interval.end?.change ?? .max)) \
+            AND "left" > \(.integer(span.interval.begin.change))\(rest) \
             ORDER BY "id" LIMIT \(.integer(Int64(limit)))
             """)
     }
 
-    /// The condition for the rows of a table that a caller sees by a rule.
-    static func condition(_ rule: RowRule, _ subject: String, of table: ServedTable, _ dialect: SQLDialect) -> SQLText {
-        let alternatives = rule.alternatives.map { alternative -> SQLText in
-            let bucket = alternative.bucket
-            guard bucket.column != nil else { return condition(bucket.conditions, table, dialect) }
-            var names: SQLText = #" = \#(.text(subject))"#
-            for step in alternative.path {
-                names = """
-                     IN (SELECT "to" FROM "syncline_edges" WHERE "step" = \(.integer(number(step))) \
-                    AND "from"\(names) AND "end" IS NULL)
-                    """
-            }
-            return """
-                \(SQLDialect.quoted(table.source(of: .id))) IN (SELECT "id" FROM "syncline_stays" \
-                WHERE "bucket" = \(.integer(number(bucket, of: table.name))) AND "left" IS NULL AND "name"\(names))
-                """
-        }
-        return "(\(alternatives, separator: " OR "))"
+    /// Whether some names of a bucket have stays that ended since a window begins.
+    static func hasLeft(_ name: String, _ bucket: Int64, _ window: RightsWindow) -> SQLText {
+        """
+        EXISTS (SELECT 1 FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = \(name) \
+        AND "left" IS NOT NULL AND \(window.axis == .number ? #""left""# : #""leftTime""#) >= \(.integer(window.since)))
+        """
     }
 
-    private static func condition(
-        _ conditions: [RuleCondition], _ table: ServedTable, _ dialect: SQLDialect
-    ) -> SQLText {
-        let parts = conditions.map { condition -> SQLText in
-            let column = SQLDialect.quoted(table.source(of: condition.column))
-            if case .string(let text) = condition.value { return "\(column) = \(.text(text))" }
-            return "\(column) = \(.bool(condition.value == .bool(true)))"
+    /// The condition for the names of the buckets to which a path leads the caller.
+    static func isReached(_ alternative: RuleAlternative, by subject: String) -> SQLText {
+        var names: SQLText = " = \(.text(subject))"
+        for step in alternative.path {
+            names = """
+                 IN (SELECT "to" FROM "syncline_edges" WHERE "step" = \(.integer(number(step))) \
+                AND "from"\(names) AND "end" IS NULL)
+                """
         }
-        return parts.isEmpty ? "1 = 1" : "(\(parts, separator: " AND "))"
+        return names
     }
 
     /// Forgets what ended before a time.
@@ -311,7 +207,8 @@ enum RightsSQL {
     }
 
     static func forgetStays(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"DELETE FROM "syncline_stays" WHERE "leftTime" < \#(.integer(time))"#)
+        SQLStatement(
+            dialect, #"DELETE FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \#(.integer(time))"#)
     }
 
     /// The latest end before a time.
@@ -321,7 +218,7 @@ enum RightsSQL {
             """
             SELECT \(dialect.larger)(\
             coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
-            coalesce((SELECT max("left") FROM "syncline_stays" WHERE "leftTime" < \(.integer(time))), 0))
+            coalesce((SELECT max("left") FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \(.integer(time))), 0))
             """)
     }
 
@@ -350,14 +247,4 @@ enum RightsSQL {
             WHERE "table" = \(.text(table)) AND "end" IS NULL
             """)
     }
-}
-
-/// A time in which a caller had the right to a bucket.
-struct BucketSpan: Hashable {
-    var bucket: Int64
-    var name: ExactString
-    var interval: RightInterval
-
-    /// The same of all times.
-    var inBucket: BucketSpan { BucketSpan(bucket: bucket, name: name, interval: .always) }
 }

@@ -4,8 +4,6 @@ import SynclineGround
 import SynclineTables
 
 extension TableSQL {
-    private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
-
     /// The condition for the rows with a fault; nil if no row can have it.
     private func condition(_ fault: RowFault, _ numbers: NumberSource) -> String? {
         let isNumberFault = fault == .earlyNumber || fault == .lateNumber

@@ -5,6 +5,19 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
+/// The edges that a transaction has read: the writes of a batch mostly need the same ones.
+final class KnownEdges {
+    fileprivate struct Key: Hashable {
+        var step: RuleEdge
+        var from: ExactString?
+        var to: ExactString?
+    }
+
+    fileprivate var found: [Key: [RightEdge]] = [:]
+
+    func forget() { found = [:] }
+}
+
 struct SQLRights: RightsSource {
     let connection: any SQLConnection
     let dialect: SQLDialect
@@ -12,26 +25,26 @@ struct SQLRights: RightsSource {
     let table: String
     /// Whether edges are kept as they are until the transaction ends, so that none ends before what it permits is done.
     var locks = false
+    var known: KnownEdges?
 
     func edges(_ step: RuleEdge, from: String, to: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect))
+        try edges(step, from, to)
     }
 
-    func edges(_ step: RuleEdge, from: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: from, to: nil, locks: locks, dialect))
-    }
+    func edges(_ step: RuleEdge, from: String) throws(StoreFailure) -> [RightEdge] { try edges(step, from, nil) }
 
-    func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] {
-        try edges(RightsSQL.edges(step, from: nil, to: to, locks: locks, dialect))
-    }
+    func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] { try edges(step, nil, to) }
 
-    private func edges(_ statement: SQLStatement) throws(StoreFailure) -> [RightEdge] {
+    private func edges(_ step: RuleEdge, _ from: String?, _ to: String?) throws(StoreFailure) -> [RightEdge] {
+        let key = KnownEdges.Key(step: step, from: from.map { ExactString($0) }, to: to.map { ExactString($0) })
+        if let found = known?.found[key] { return found }
         var found: [RightEdge] = []
-        try connection.run(statement) { row in
+        try connection.run(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect)) { row in
             found.append(
                 RightEdge(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2)))
             return true
         }
+        known?.found[key] = found
         return found
     }
 
@@ -53,8 +66,8 @@ struct SQLRights: RightsSource {
         var found: [ExactString: [RowStay]] = [:]
         try connection.run(RightsSQL.stays(Array(buckets.keys), ids: ids, dialect)) { row in
             guard let bucket = buckets[row.value(0).integer] else { return true }
-            var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 5))
-            stay.endedByDeletion = row.value(9).integer != 0
+            var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 3))
+            stay.endedByDeletion = row.value(7).integer != 0
             found[ExactString(row.value(2).text), default: []].append(stay)
             return true
         }
@@ -68,7 +81,13 @@ struct SQLRights: RightsSource {
         let buckets = buckets
         if buckets.isEmpty { return [] }
         var found: Set<NamedBucket> = []
-        let statement = RightsSQL.touched(
+        for bucket in buckets.values {
+            try connection.run(statements.names(of: bucket, after: change, through: last)) { row in
+                found.insert(NamedBucket(bucket, ExactString(row.value(0).text)))
+                return true
+            }
+        }
+        let statement = RightsSQL.left(
             Array(buckets.keys), after: change, by: statements.changedIDs(after: change, through: last), dialect)
         try connection.run(statement) { row in
             if let bucket = buckets[row.value(0).integer] {
@@ -80,10 +99,8 @@ struct SQLRights: RightsSource {
     }
 
     /// Records what a write of a row changed.
-    /// - Parameters:
-    ///   - stamp: When rights begin and end.
-    ///   - rowStamp: The row's number.
-    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp, row rowStamp: Stamp) throws(StoreFailure) {
+    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp) throws(StoreFailure) {
+        if !change.ended.isEmpty || !change.begun.isEmpty { known?.forget() }
         for step in change.ended { try connection.run(RightsSQL.end(step, row: id, stamp, dialect)) }
         for (step, ends) in change.begun {
             try connection.run(RightsSQL.begin(step, ends, row: id, stamp, dialect))
@@ -93,13 +110,7 @@ struct SQLRights: RightsSource {
             try connection.run(RightsSQL.leave(number, id: id, byDeletion: change.isDeletion, stamp, dialect))
         }
         for (bucket, name) in change.entered {
-            try connection.run(
-                RightsSQL.enter(
-                    RightsSQL.number(bucket, of: table), name, id: id, stamp, changedAt: rowStamp.time,
-                    dialect))
-        }
-        for bucket in change.kept {
-            try connection.run(RightsSQL.touch(RightsSQL.number(bucket, of: table), id: id, rowStamp, dialect))
+            try connection.run(RightsSQL.enter(RightsSQL.number(bucket, of: table), name, id: id, stamp, dialect))
         }
     }
 }

@@ -6,7 +6,7 @@ import SynclineTables
 
 enum StateSQL {
     /// A server refuses a database with another format.
-    static let format: Int64 = 4
+    static let format: Int64 = 5
 
     static let tables =
         [

@@ -10,8 +10,8 @@ import SynclineWire
 final class TableSQL: Sendable {
     let schema: ServedTable
     let dialect: SQLDialect
-    private let table: String
-    private let selection: String
+    let table: String
+    let selection: String
     private let insertion: String
     private let newInsertion: String
     private let changing: String
@@ -42,7 +42,7 @@ final class TableSQL: Sendable {
         dialect.placeholder(number, for: schema.isOwn ? sample : .null)
     }
 
-    private func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
+    func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
 
     /// The selected columns of a row: the schema number, id, times, version, deleted mark, then the columns in order.
     private static func selection(_ schema: ServedTable) -> String {
@@ -103,6 +103,17 @@ final class TableSQL: Sendable {
         return statement
     }
 
+    /// The rows of a plan in the order of ids, all of which are in some buckets.
+    func list(_ plan: ListPlan, _ filter: FilterSQL?, of buckets: [BucketSpan]) -> SQLStatement {
+        var conditions: [SQLText] = []
+        if let filter = filter?.sql { conditions.append("(\(filter))") }
+        if let place = plan.after { conditions.append(after(place)) }
+        if conditions.isEmpty { conditions = ["1 = 1"] }
+        return merged(buckets[...], order: [.id], limit: plan.limit, skip: plan.skip) { _ in
+            "\(conditions, separator: " AND ")"
+        }
+    }
+
     /// The rows after an id that are not deleted, in the order of ids, as many as a sweep reads at a time.
     func sweep(after id: String?) -> SQLStatement {
         var conditions: [SQLText] = []
@@ -140,7 +151,7 @@ final class TableSQL: Sendable {
         }
         if let own = ownership(plan.owner) { conditions.append(own) }
         if let rule = schema.definition.rules.read {
-            conditions.append(RightsSQL.condition(rule, plan.subject ?? "", of: schema, dialect))
+            conditions.append(isSeen(by: rule, plan.subject ?? ""))
         }
         if let filter = filter?.sql { conditions.append("(\(filter))") }
         // A finer time is rounded down for clients.

@@ -113,6 +113,7 @@ struct RightsInstaller {
         let kept = Set((recorded.current("") ?? "").split(separator: "\n").map(String.init))
         let plan = plan
         var renewsEpoch = false
+        var indexes: [String: String] = [:]
         for definition in definitions {
             let (old, new) = (recorded.current(definition.name) ?? "", definition.rules.read?.text ?? "")
             if old != new {
@@ -123,15 +124,28 @@ struct RightsInstaller {
             }
             guard let statements = catalogue.tables[definition.name] else { continue }
             let rights = plan[table: definition.name]
+            indexes.merge(TableSQL.indexes(of: rights.buckets, statements.schema, dialect)) { $1 }
             let buckets = rights.buckets.filter { !kept.contains("\(definition.name): \($0.text)") }
             let steps = rights.steps.filter { !kept.contains($0.text) }
             try begin(buckets, steps, statements, stamp, connection)
         }
+        try index(indexes, connection)
         try connection.run(RightsSQL.endRule(of: "", stamp, dialect))
         try connection.run(RightsSQL.beginRule(planText, of: "", stamp, dialect))
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
         if !renewsEpoch { return }
         for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
+    }
+
+    /// Creates the indexes of buckets, and removes those that no rule needs any longer.
+    private func index(_ indexes: [String: String], _ connection: any SQLConnection) throws(StoreFailure) {
+        var needless: [String] = []
+        try connection.run(TableSQL.indexNames(dialect)) { row in
+            if indexes[row.value(0).text] == nil { needless.append(row.value(0).text) }
+            return true
+        }
+        for name in needless { try connection.execute("DROP INDEX \(SQLDialect.quoted(name))") }
+        for (_, statement) in indexes.sorted(by: { $0.key < $1.key }) { try connection.execute(statement) }
     }
 
     private func hasRows(_ definition: TableDefinition, _ connection: any SQLConnection) throws(StoreFailure) -> Bool {
@@ -162,9 +176,7 @@ struct RightsInstaller {
                 for bucket in buckets {
                     guard let name = bucket.name(of: row) else { continue }
                     let number = RightsSQL.number(bucket, of: table)
-                    try connection.run(
-                        RightsSQL.enter(
-                            number, name, id: row.id, stamp, changedAt: row.updatedAt.milliseconds, dialect))
+                    try connection.run(RightsSQL.enter(number, name, id: row.id, stamp, dialect))
                 }
                 for step in steps {
                     guard let ends = step.ends(of: row) else { continue }

@@ -1,0 +1,208 @@
+// The statements that read the rows of buckets. A row's columns say in which buckets it is, so each bucket's column has
+// indexes of the table itself; a page over many buckets merges their orders and reads no row that it does not need.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+extension TableSQL {
+    // MARK: Indexes
+
+    private static let prefix = "syncline_bucket_"
+
+    /// The indexes that the buckets of a table need, by name.
+    static func indexes(of buckets: [RuleBucket], _ table: ServedTable, _ dialect: SQLDialect) -> [String: String] {
+        var indexes: [String: String] = [:]
+        let source = table.definition.source
+        // A bucket without any is the whole table, which has indexes.
+        for case let column? in Set(buckets.map { $0.column ?? $0.conditions.first?.column }) {
+            let id = Hexadecimal.text(Int(truncatingIfNeeded: hash64(of: "\(source)\n\(column)") >> 1), digits: 16)
+            let system: [SystemColumn] = [.version, .updatedAt, .id]
+            for (last, keys) in zip(system, [[.version], [.updatedAt, .id], [.id]] as [[SystemColumn]]) {
+                let name = "\(prefix)\(id)_\(last.rawValue)"
+                let columns = ([column] + keys.map(\.rawValue)).map { SQLDialect.quoted(table.source(of: $0)) }
+                indexes[name] = """
+                    CREATE INDEX IF NOT EXISTS \(SQLDialect.quoted(name)) ON \(SQLDialect.quoted(source)) \
+                    (\(columns.joined(separator: ", "))) WHERE \(isThere(SQLDialect.quoted("deleted"), dialect))
+                    """
+            }
+        }
+        return indexes
+    }
+
+    /// Selects the names of the indexes of all buckets.
+    static func indexNames(_ dialect: SQLDialect) -> SQLStatement {
+        let (name, source) =
+            dialect == .sqlite
+            ? ("name", #""sqlite_master" WHERE "type" = 'index'"#)
+            : ("indexname", #""pg_indexes" WHERE "schemaname" = current_schema()"#)
+        return SQLStatement(dialect, prepared: "SELECT \"\(name)\" FROM \(source) AND \"\(name)\" LIKE '\(prefix)%'")
+    }
+
+    private static func isThere(_ column: String, _ dialect: SQLDialect) -> String {
+        dialect == .sqlite ? "\(column) = 0" : "NOT \(column)"
+    }
+
+    // MARK: Conditions
+
+    private func quoted(_ column: String) -> String { SQLDialect.quoted(schema.source(of: column)) }
+
+    /// The rows that are in a bucket.
+    private func isIn(_ bucket: RuleBucket, _ name: SQLText) -> SQLText {
+        var all: [SQLText] = ["\(TableSQL.isThere(self.name(.deleted), dialect))"]
+        if let column = bucket.column { all.append("\(quoted(column)) = \(name)") }
+        return "\(all + bucket.conditions.map(condition), separator: " AND ")"
+    }
+
+    private func condition(_ condition: RuleCondition) -> SQLText {
+        let column = quoted(condition.column)
+        if case .string(let text) = condition.value { return "\(column) = \(.text(text))" }
+        return "\(column) = \(.bool(condition.value == .bool(true)))"
+    }
+
+    /// The condition for the rows that a caller sees by a rule, be they deleted or not.
+    func isSeen(by rule: RowRule, _ subject: String) -> SQLText {
+        let alternatives = rule.alternatives.map { alternative -> SQLText in
+            let names = RightsSQL.isReached(alternative, by: subject)
+            let place = alternative.bucket.column.map { "\(quoted($0))\(names)" as SQLText }
+            let all = [place].compactMap(\.self) + alternative.bucket.conditions.map(condition)
+            return all.isEmpty ? "1 = 1" : "(\(all, separator: " AND "))"
+        }
+        return "(\(alternatives, separator: " OR "))"
+    }
+
+    private func place(_ axis: RightsWindow.Axis) -> String { name(axis == .number ? .version : .updatedAt) }
+
+    private func value(_ place: Int64, _ axis: RightsWindow.Axis) -> SQLValue {
+        // No row is older than the time that dates begin with.
+        axis == .number ? .integer(place) : .time(max(place, 0))
+    }
+
+    // MARK: Reading
+
+    /// The place of the column after those of a row: which span the row is of.
+    var spanPlace: Int { schema.columns.count + 6 }
+
+    /// The rows of open spans that changed within a window and since the caller had the right, in order.
+    func changed(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
+        let column = place(window.axis)
+        // Numbers are unique.
+        let order: [SystemColumn] = window.axis == .number ? [.version] : [.updatedAt, .id]
+        return merged(spans, order: order, limit: window.limit) { span in
+            let begin = window.axis.value(of: span.interval.begin)
+            var window = window
+            if begin >= window.since { (window.since, window.sinceID) = (begin, nil) }
+            return window.condition(column, name(.id)) { value($0, window.axis) }
+        }
+    }
+
+    /// How many rows each span has that did not change since the caller gained the right, up to one page.
+    func gainedCounts(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
+        let parts = zip(spans.indices, spans).map { index, span -> SQLText in
+            """
+            SELECT \(String(index)), (SELECT count(*) FROM (SELECT 1 FROM \(table) \
+            WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) AND \(isUnchanged(span, window)) \
+            LIMIT \(.integer(Int64(window.limit)))) AS "few")
+            """
+        }
+        return SQLStatement(dialect, "\(parts, separator: " UNION ALL ")")
+    }
+
+    /// The rows of spans that begin at one place, and that did not change since, in the order of their ids.
+    /// - Parameter isFew: Whether they are few enough to be sorted; many are read in this order.
+    func gained(_ spans: ArraySlice<BucketSpan>, after id: String?, isFew: Bool, _ window: RightsWindow) -> SQLStatement
+    {
+        let rest: SQLText = id.map { " AND \(name(.id)) > \(.text($0))" } ?? ""
+        // By the column alone, SQLite chooses an index of places, and sorts.
+        let prefix: SQLText = isFew || dialect == .postgres ? "" : "+"
+        return merged(spans, order: [.id], limit: window.limit, sorts: isFew) {
+            "\(prefix)\(isUnchanged($0, window))\(rest)"
+        }
+    }
+
+    private func isUnchanged(_ span: BucketSpan, _ window: RightsWindow) -> SQLText {
+        "\(place(window.axis)) <= \(value(window.axis.value(of: span.interval.begin), window.axis))"
+    }
+
+    /// The rows of several spans as one order.
+    /// - Parameter sorts: Whether they are sorted; otherwise each span's rows come from an index in this order.
+    func merged(
+        _ spans: ArraySlice<BucketSpan>, order: [SystemColumn], limit: Int, skip: Int = 0, sorts: Bool = false,
+        _ condition: (BucketSpan) -> SQLText
+    ) -> SQLStatement {
+        // SQLite copies what it sorts, and each row on its way through a union: there these are only the rows' places.
+        let isJoined = dialect == .sqlite && (spans.count > 1 || sorts) && hidesNoPlace
+        let keys = zip(order, TableSQL.places[3...]).map { "\(name($0)) AS \($1)" }.joined(separator: ", ")
+        let parts = zip(spans.indices, spans).map { index, span -> SQLText in
+            """
+            SELECT \(isJoined ? "rowid AS \(TableSQL.places[1]), \(index) AS \(TableSQL.places[2]), \(keys)" : "\(selection), \(index)") \
+            FROM \(table) WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) AND \(condition(span))
+            """
+        }
+        // A union is ordered by the positions of its columns.
+        let places = isJoined ? order.indices.map { String($0 + 3) } : order.map(TableSQL.place)
+        let union: SQLText = """
+            \(parts, separator: " UNION ALL ") ORDER BY \(places.joined(separator: ", ")) \
+            LIMIT \(.integer(Int64(limit)))\(skip == 0 ? "" : " OFFSET \(.integer(Int64(skip)))" as SQLText)
+            """
+        var statement = SQLStatement(
+            dialect,
+            isJoined
+                ? """
+                SELECT \(selection), \(TableSQL.places[2]) FROM (\(union)) \
+                CROSS JOIN \(table) ON \(table).rowid = \(TableSQL.places[1])
+                """ : union)
+        statement.isLarge = true
+        return statement
+    }
+
+    /// The position among the selected columns.
+    private static func place(_ column: SystemColumn) -> String {
+        column == .id ? "2" : column == .updatedAt ? "4" : "5"
+    }
+
+    private static let places = ["rowid", "syncline_place", "syncline_span", "syncline_key", "syncline_id"]
+
+    /// Whether no column has the name of a row's place in SQLite.
+    private var hidesNoPlace: Bool { TableSQL.places.allSatisfy { schema.place(ofAnyCase: $0) == nil } }
+
+    /// The ids of the rows that were there when a right ended, and still are.
+    func lost(_ span: BucketSpan, after id: String?, limit: Int) -> SQLStatement {
+        let rest: SQLText = id.map { " AND \(name(.id)) > \(.text($0))" } ?? ""
+        let end = span.interval.end?.change ?? .max
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(name(.id)) FROM \(table) WHERE \(isIn(span.bucket, "\(.text(span.name.text))"))\(rest) \
+            AND EXISTS (SELECT 1 FROM "syncline_stays" AS "stay" WHERE "stay"."bucket" = \(.integer(span.number)) \
+            AND "stay"."id" = \(table).\(name(.id)) AND "stay"."left" IS NULL \
+            AND "stay"."entered" < \(.integer(end))) \
+            ORDER BY \(name(.id)) LIMIT \(.integer(Int64(limit)))
+            """)
+    }
+
+    /// Those of some names of a bucket where something happened since a window begins.
+    func active(_ names: [String], of bucket: RuleBucket, _ number: Int64, _ window: RightsWindow) -> SQLStatement {
+        let name = #""names"."bucket""#
+        return SQLStatement(
+            dialect,
+            """
+            SELECT \(name) FROM (SELECT "value" AS "bucket" FROM \(dialect.rows(of: names))) AS "names" \
+            WHERE EXISTS (SELECT 1 FROM \(table) WHERE \(isIn(bucket, "\(name)")) \
+            AND \(place(window.axis)) >= \(value(window.since, window.axis))) \
+            OR \(RightsSQL.hasLeft(name, number, window))
+            """)
+    }
+
+    /// The names of a bucket that has rows with numbers after one, up to another.
+    func names(of bucket: RuleBucket, after change: Int64, through last: Int64) -> SQLStatement {
+        let column = bucket.column.map(quoted) ?? "''"
+        return SQLStatement(
+            dialect,
+            """
+            SELECT DISTINCT \(column) FROM \(table) WHERE \(name(.version)) > \(.integer(change)) \
+            AND \(name(.version)) <= \(.integer(last)) AND \(isIn(bucket, "\(column)"))
+            """)
+    }
+}

@@ -1,0 +1,63 @@
+// The order in which rows and departures from several sources are told: nothing is told before its source is complete, and
+// nothing twice.
+
+import SynclineTables
+import Testing
+
+@testable import SynclineServer
+
+@Suite struct RightsMergeTests {
+    private func candidate(_ place: Int64, _ id: String) -> RightsCandidate { RightsCandidate(place: place, id: id) }
+
+    private func text(_ candidate: RightsCandidate) -> String { "\(candidate.place)\(candidate.id)" }
+
+    @Test func `several sources are complete up to the first end of one that was cut`() {
+        var all = RightsCandidates(limit: 3)
+        all.add([candidate(1, "b"), candidate(4, "a"), candidate(9, "a")], isCut: true)
+        all.add([candidate(2, "a"), candidate(5, "c")], isCut: true)
+        all.add([candidate(5, "b"), candidate(5, "d")], isCut: false)
+        #expect(all.complete.map(text) == ["1b", "2a", "4a", "5b", "5c"])
+        #expect(all.bound.map(text) == "5c" && all.rest == 0)
+        #expect(all.isFull(before: 6) && !all.isFull(before: 5))
+    }
+
+    @Test func `a source that is not cut has no bound`() {
+        var all = RightsCandidates(limit: 10)
+        all.add([], isCut: true)
+        all.add([candidate(2, "a"), candidate(1, "a")], isCut: false)
+        #expect(all.complete.map(text) == ["1a", "2a"] && all.bound == nil && all.rest == 8)
+    }
+
+    @Test func `rows that arrive are told among those that were collected, and each once`() {
+        let collected = [candidate(1, "a"), candidate(3, "b"), candidate(7, "a"), candidate(9, "a")]
+        var merge = RightsMerge(collected[...], bound: nil)
+        var told: [String] = []
+        func tell(_ candidate: RightsCandidate) -> Bool {
+            told.append(text(candidate))
+            return true
+        }
+        for candidate in [candidate(2, "x"), candidate(3, "b"), candidate(3, "c"), candidate(7, "b")] {
+            let isWanted = merge.tell(candidate, tell)
+            #expect(isWanted)
+        }
+        // More may follow the last one that arrived.
+        let isWanted = merge.finish(after: candidate(7, "b"), tell)
+        #expect(isWanted)
+        #expect(told == ["1a", "2x", "3b", "3c", "7a", "7b"])
+        #expect(merge.bound.map(text) == "7b")
+    }
+
+    @Test func `nothing is told after a bound, or once no more is wanted`() {
+        var merge = RightsMerge([candidate(1, "a"), candidate(2, "a")], bound: candidate(2, "b"))
+        var told: [String] = []
+        let isWanted = merge.tell(candidate(2, "c")) { candidate in
+            told.append(text(candidate))
+            return true
+        }
+        #expect(isWanted)
+        #expect(told == ["1a", "2a"])
+        merge = RightsMerge([candidate(1, "a"), candidate(2, "a")], bound: nil)
+        let goesOn = merge.finish(after: nil) { _ in false }
+        #expect(!goesOn)
+    }
+}
