@@ -140,6 +140,11 @@ extension Ledger {
         #expect(try await bob.sync().reason?.code == .pushIncomplete)
         let issues = try await bob.database.issues()
         #expect(Set(issues.compactMap(\.rowID)) == Set([rent, food, new.id].map(\.uuidString)))
+        let conflicts = try await bob.entries.conflicts()
+        for (id, reason) in [(rent, ConflictReason.rightLost), (food, .rightLost), (new.id, .rejected)] {
+            #expect(conflicts.first { $0.id == id.uuidString }?.conflict.reason == reason)
+        }
+        #expect(issues.allSatisfy { $0.kind == .refused })
         // The rest is gone at once, also from lists that are shown.
         #expect(try await bob.texts() == ["new", "rent!"])
         #expect(try await lists.next()?.map(\.model.text).sorted() == ["new", "rent!"])

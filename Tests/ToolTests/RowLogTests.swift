@@ -53,6 +53,9 @@ import Testing
         #expect(await output("why", "todoitem/c").contains("found at @17"))
         #expect(await output("why", "todoitem/b").contains("because the right to the row was lost at @17."))
         #expect(await output("why", "todoitem/b", "--json").contains(#""lostRight":"@17""#))
+        #expect(await output("conflicts").contains("The right to the row was lost."))
+        #expect(await output("conflicts", "--json").contains(#""code":"right-lost""#))
+        #expect(await output("pending").contains("conflict"))
         let blame = await Call.tool("blame", "todoitem/c", on: log, isTerminal: true)
         #expect(blame.exit == .no && blame.errors.contains("The right to the row was lost at @17."))
     }

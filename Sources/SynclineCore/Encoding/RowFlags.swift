@@ -23,6 +23,8 @@ struct RowFlags: OptionSet {
     static let ownTombstone = RowFlags(rawValue: 0x20)
     /// The base came with the answer to an own write.
     static let answered = RowFlags(rawValue: 0x40)
+    /// The user lost the right to the row, and a change of it waits.
+    static let rightLost = RowFlags(rawValue: 0x80)
 }
 
 /// The parts of a row's pending changes. The two highest bits are the kind of the operation.

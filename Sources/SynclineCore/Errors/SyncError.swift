@@ -98,6 +98,8 @@ extension SyncError.Code {
     public static let conflict = Self(rawValue: "conflict")
     /// The server no longer has the row.
     public static let rowGone = Self(rawValue: "row-gone")
+    /// The user lost the right to the row.
+    public static let rightLost = Self(rawValue: "right-lost")
     /// The row of an operation is held.
     public static let held = Self(rawValue: "held")
     /// The server refused an operation.

@@ -54,7 +54,9 @@ package struct PageFold {
             if let base = entry.base, base.isSameState(as: row) { row = base.merged(with: row) }
             try rebase(&entry, key, onto: row, state.types[page.table])
         } else {
-            let meetsChange = entry.meetsTombstone
+            // An answer that the server has no such row did not say why.
+            let isReason = pulled.isByRight && entry.pending != nil && !entry.isRightLost
+            let meetsChange = entry.meetsTombstone || isReason
             guard entry.base != nil || !entry.overtaken.isEmpty || meetsChange else { return wasListed }
             entry.forgetOvertaken()
             if entry.base != nil || meetsChange { try removeBase(&entry, key, isByRight: pulled.isByRight) }
@@ -68,11 +70,14 @@ package struct PageFold {
         _ entry: inout RowEntry, _ key: [UInt8], onto row: Row, _ types: TableTypes
     ) throws(SyncError) {
         let ancestor = entry.base
+        let isGivenBack = entry.isRightLost
         entry.take(base: row, isAnswer: false)
         try state.settleVoid(&entry)
         guard let pending = entry.pending else { return }
         if pending.frozen?.status == .conflict {
             entry.pending?.frozen?.meet(server: row)
+        } else if isGivenBack, pending.frozen?.status == .parked {
+            entry.pending?.frozen?.code = ConflictReason.rejected.rawValue
         } else if pending.frozen == nil, let operation = pending.operation, ancestor?.isSameState(as: row) != true,
             pending.isInConflict(operation.kind, with: row, since: ancestor, types)
         {
@@ -84,6 +89,7 @@ package struct PageFold {
         let ancestor = entry.base
         entry.loseBase()
         guard let pending = entry.pending else { return }
+        entry.isRightLost = isByRight
         let isDelete = pending.frozen?.isConflictingDelete ?? (pending.operation?.kind == .delete)
         // A lost right does not mean agreement: others still have the row.
         if isDelete, !isByRight {
@@ -94,9 +100,12 @@ package struct PageFold {
             try state.settle(taken)
             state.rebuild(&entry, from: Array(links.dropFirst(taken.count)), frozen: nil)
         } else if pending.frozen?.status == .conflict {
-            entry.pending?.frozen?.meet(server: nil)
+            entry.pending?.frozen?.meet(server: nil, isByRight: isByRight)
+        } else if isByRight, pending.frozen?.status == .parked {
+            entry.pending?.frozen?.loseRight()
         } else if pending.frozen == nil, let operation = pending.operation, operation.kind != .insert {
-            try state.freeze(&entry, pending, operation, key, asConflictWith: nil, ancestor, .gone)
+            let reason: ConflictReason = isByRight ? .rightLost : .gone
+            try state.freeze(&entry, pending, operation, key, asConflictWith: nil, ancestor, reason)
         }
     }
 }
@@ -111,9 +120,17 @@ extension FrozenOperation {
     fileprivate var isConflictingDelete: Bool { status == .conflict && kind == .delete && rival == nil }
 
     /// The server's side of a conflict is another one now.
-    fileprivate mutating func meet(server row: Row?) {
+    fileprivate mutating func meet(server row: Row?, isByRight: Bool = false) {
         server = rival.map { $0.row(over: row) } ?? row
-        code = (server == nil && kind != .insert ? ConflictReason.gone : .changed).rawValue
+        let gone: ConflictReason = isByRight ? .rightLost : kind == .insert ? .changed : .gone
+        code = (server == nil ? gone : .changed).rawValue
+    }
+
+    /// The server refused it, and hides the row. An update is a conflict from now on, so that the app still sees the
+    /// whole row.
+    mutating func loseRight() {
+        if kind == .update { status = .conflict }
+        code = ConflictReason.rightLost.rawValue
     }
 }
 

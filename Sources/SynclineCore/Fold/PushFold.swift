@@ -68,7 +68,7 @@ struct PushFold {
             let server = state.shared(found, of: answer.table)
             frozen.status = .conflict
             frozen.server = server
-            frozen.code = code
+            frozen.code = server == nil && entry.isRightLost ? ConflictReason.rightLost.rawValue : code
             frozen.httpStatus = answer.status
             frozen.message = answer.message
             frozen.revival = nil
@@ -96,6 +96,7 @@ struct PushFold {
             frozen.code = ConflictReason.rejected.rawValue
             frozen.httpStatus = answer.status
             frozen.message = answer.message
+            if entry.isRightLost { frozen.loseRight() }
             entry.pending?.frozen = frozen
         }
         try state.write(entry, key, old: old)

@@ -129,6 +129,7 @@ extension FoldState {
                 entry.base = .unknown
             }
         }
+        entry.isRightLost = entry.base == nil && carried.frozen?.code == ConflictReason.rightLost.rawValue
         let links = carried.changes.map { change in
             var entry = JournalEntry(kind: change.kind, rowKey: key)
             entry.replaces = change.replaces

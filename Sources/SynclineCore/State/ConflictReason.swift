@@ -6,6 +6,8 @@ public enum ConflictReason: String, Hashable, Sendable {
     case changed = "conflict"
     /// The server no longer has the row.
     case gone = "row-gone"
+    /// The user lost the right to the row, which others still have.
+    case rightLost = "right-lost"
     /// The server refused the operation.
     case rejected
 

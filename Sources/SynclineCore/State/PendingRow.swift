@@ -21,12 +21,6 @@ package struct PendingRow: Hashable, Sendable {
     }
     private var frozenBox: Box<FrozenOperation>?
 
-    /// The base of a row that is gone from the server while the app has changes to it: the app still sees it.
-    var lostBase: Row? {
-        guard let frozen, frozen.status == .conflict, frozen.server == nil, frozen.kind == .update else { return nil }
-        return frozen.ancestor
-    }
-
     package struct Operation: Hashable, Sendable {
         package var kind: OperationKind
         /// Its first change.

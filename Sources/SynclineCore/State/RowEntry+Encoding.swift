@@ -39,6 +39,7 @@ extension ByteWriter {
         flags.set(.local, if: entry.local != nil)
         flags.set(.ownTombstone, if: entry.isOwnTombstone)
         flags.set(.answered, if: entry.isAnswered)
+        flags.set(.rightLost, if: entry.isRightLost && entry.pending != nil)
         append(flags.rawValue)
         if let spelling = entry.spelling { append(text: spelling) }
         if let local = entry.local { append(row: local, shapes) }
@@ -126,6 +127,7 @@ extension ByteReader {
         if flags.contains(.overtaken) { entry.overtaken = try overtaken() }
         entry.isOwnTombstone = flags.contains(.ownTombstone)
         entry.isAnswered = flags.contains(.answered)
+        entry.isRightLost = flags.contains(.rightLost)
         return entry
     }
 

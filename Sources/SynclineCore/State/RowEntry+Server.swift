@@ -6,6 +6,7 @@ extension RowEntry {
         base = row
         isAnswered = isAnswer
         isOwnTombstone = false
+        isRightLost = false
     }
 
     /// The row is gone from the server.

@@ -16,6 +16,8 @@ package struct RowEntry: Hashable, Sendable {
     package var isOwnTombstone = false
     /// Whether the base came with the answer to an own write, not with a page.
     package var isAnswered = false
+    /// Whether the server said that the user lost the right to the row. It is remembered for as long as a change waits.
+    package var isRightLost = false
 
     /// Whether the entry holds nothing.
     package var isEmpty: Bool { base == nil && pending == nil && overtaken.isEmpty && !isOwnTombstone }
@@ -40,7 +42,15 @@ package struct RowEntry: Hashable, Sendable {
     var shared: Row? {
         guard isPresent else { return nil }
         guard let pending else { return base }
-        guard let under = base ?? pending.lostBase, !pending.hidesBase else { return pending.overlay }
+        guard let under = base ?? lostBase, !pending.hidesBase else { return pending.overlay }
         return under.merged(with: pending.overlay)
+    }
+
+    /// The base of a row that the server no longer shows while the app has changes to it: the app still sees it.
+    private var lostBase: Row? {
+        guard let frozen = pending?.frozen, frozen.kind == .update,
+            isRightLost || frozen.status == .conflict && frozen.server == nil
+        else { return nil }
+        return frozen.ancestor
     }
 }

@@ -153,7 +153,8 @@ extension Conflict {
         case (.parked, _): Resolution.Change(kind: kind, columns: columns)
         case (.conflict, .delete) where rival != nil:
             hasBase ? Resolution.Change(kind: .delete, columns: .empty) : nil
-        case (.conflict, .delete): server == nil ? nil : Resolution.Change(kind: .delete, columns: .empty)
+        case (.conflict, .delete):
+            server == nil && reason != .rightLost ? nil : Resolution.Change(kind: .delete, columns: .empty)
         case (.conflict, _) where rival != nil:
             Resolution.Change(kind: hasBase ? .update : .insert, columns: hasBase ? columns : (mine ?? .empty).own)
         case (.conflict, _):

@@ -24,11 +24,14 @@ package struct LeftRows {
                 rows.append(row.pulled)
                 continue
             }
-            guard let entry = try reader.entry(query.table, row.id), let base = entry.base else { continue }
+            guard let entry = try reader.entry(query.table, row.id) else { continue }
             if row.isByRight {
                 // No query shows it any more. The server would answer about it as about a row that never existed.
                 rows.append(PulledRow(id: row.id, row: nil, hasLeft: true, isByRight: true))
-            } else if entry.pending == nil && claims.isEmpty {
+                continue
+            }
+            guard let base = entry.base else { continue }
+            if entry.pending == nil && claims.isEmpty {
                 rows.append(PulledRow(id: row.id, row: nil, hasLeft: true))
             } else if let now = lookedUp[ExactString(row.id)] {
                 // Whether it belongs to another query can't be known, so it stays.

@@ -117,6 +117,7 @@ package struct PushMachine: Sendable {
         case .continued(let index, let request):
             return proceed(index, with: request)
         case .recorded(let index, let conflict, let hasBase):
+            if let conflict, conflict.reason == .rightLost { items[index].report.reason = .conflict(.rightLost) }
             guard case .deciding = items[index].phase else { return finish(index) }
             return decide(index, conflict, hasBase: hasBase)
         case .resolved(let index, let place):

@@ -8,7 +8,7 @@ public struct SyncIssue: Hashable, Identifiable, Sendable {
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// The row changed here and elsewhere.
         case conflict
-        /// The server refused the operation, which is parked.
+        /// The server refused the operation, or the user lost the right to its row.
         case refused
         /// The row is held.
         case held
@@ -116,12 +116,14 @@ public struct SyncIssue: Hashable, Identifiable, Sendable {
 
 extension SyncIssue {
     package init(_ conflict: Conflict) {
+        let isRefused = conflict.state == .parked || conflict.reason == .rightLost
         self.init(
-            kind: conflict.state == .parked ? .refused : .conflict, table: conflict.table, rowID: conflict.id,
+            kind: isRefused ? .refused : .conflict, table: conflict.table, rowID: conflict.id,
             reason: conflict.sentence, detail: conflict.message, base: conflict.base, mine: conflict.mine,
             server: conflict.server, actions: [.retry, .discard], conflict: conflict)
         if kind == .refused {
-            detail = [conflict.status.map { "\($0)" }, conflict.message].compactMap(\.self).joined(separator: ": ")
+            let words = [conflict.status.map { "\($0)" }, conflict.message].compactMap(\.self)
+            detail = words.isEmpty ? nil : words.joined(separator: ": ")
         } else {
             let canMerge = (try? conflict.resolution(.merge, hasBase: true)) != nil
             actions = (canMerge ? [.decide(.merge)] : []) + [.decide(.keepMine), .decide(.takeServer)]
@@ -162,6 +164,7 @@ extension SyncIssue {
 extension Conflict {
     /// What happened.
     fileprivate var sentence: String {
+        if reason == .rightLost { return "The right to the row was lost." }
         if state == .parked { return "The server refused the change." }
         if rival != nil { return "The row was changed here and by another process." }
         if mayHaveBeenDone { return "The row was changed on the server, perhaps after this change had arrived." }

@@ -58,6 +58,54 @@ import Testing
         #expect(try plan() == [.conflict, .pending])
     }
 
+    private func loseRight() throws {
+        let row = PulledRow(id: "r", row: nil, hasLeft: true, isByRight: true)
+        let page = PulledPage(table: "t", queryID: nil, rows: [row], cursor: nil)
+        try projector.apply(Event(time: 0, .page(page)), number: projector.through + 1)
+    }
+
+    private func send() throws {
+        let operation = try #require(try PushPlan(reader).operations.first)
+        let sent = SentOperation(
+            table: "t", id: "r", operationID: "o", position: operation.position, through: operation.through)
+        try projector.apply(Event(time: 0, .sent([sent])), number: projector.through + 1)
+    }
+
+    private func answer(_ status: Int, _ outcome: Answer.Outcome) throws {
+        let answer = Answer(table: "t", id: "r", operationID: "o", status: status, outcome: outcome)
+        try projector.apply(Event(time: 0, .answered(answer)), number: projector.through + 1)
+    }
+
+    private static let gone = Answer.Outcome.conflict(server: nil, code: "row-gone")
+
+    @Test(arguments: [OperationKind.update, .delete], [Answer.Outcome?.none, gone, .parked])
+    func `the reason of a lost right reaches a change before, while and after the server refuses it`(
+        _ kind: OperationKind, _ outcome: Answer.Outcome?
+    ) throws {
+        for isFirst in [true, false] {
+            try pull(["version": "9", "a": "base", "b": "base"], event: projector.through + 1)
+            try change(kind, kind == .update ? ["a": "mine"] : [:])
+            if outcome != nil { try send() }
+            if isFirst { try loseRight() }
+            if kind == .update { #expect(try row()?["b"] == .string("base"), "the whole row stays visible") }
+            if let outcome { try answer(404, outcome) }
+            if !isFirst { try loseRight() }
+            #expect(try code() == "right-lost")
+            let entry = try reader.entry("t", "r")
+            #expect(entry?.isRightLost == true && entry?.base == nil)
+            // A second page says nothing new.
+            let page = PulledPage(
+                table: "t", queryID: nil, rows: [.init(id: "r", row: nil, hasLeft: true, isByRight: true)], cursor: nil)
+            #expect(try projector.pages.applyNews(page, number: projector.through + 1).news == nil)
+            if kind == .update { #expect(try row()?["b"] == .string("base")) }
+            // Given back, it is an ordinary conflict, or an ordinary refusal.
+            try pull(["version": "10", "a": "theirs", "b": "base"], event: projector.through + 1)
+            #expect(try code() == (plan() == [.parked] ? "rejected" : "conflict"))
+            try projector.apply(
+                Event(time: 0, .discarded(table: "t", id: "r")), number: projector.through + 1)
+        }
+    }
+
     @Test func `a state that an own write replaced is news only if everything is read again`() throws {
         try change(.update, ["a": "mine"])
         let operation = try #require(try PushPlan(reader).operations.first)

@@ -176,7 +176,7 @@ private func answered(_ id: String, _ status: Int, _ outcome: Answer.Outcome, _ 
         guard case .waits(let conflict)? = why.operations.first?.obstacle else {
             return #expect(Bool(false), "the change waits for a decision")
         }
-        #expect(conflict.reason == .gone && conflict.server == nil)
+        #expect(conflict.reason == .rightLost && conflict.server == nil)
         try tale.add(pulled("a", "theirs"))
         #expect(try tale.why("a").lostRight == nil)
     }

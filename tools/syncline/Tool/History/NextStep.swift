@@ -152,7 +152,7 @@ extension WhyReport {
         case .after(let number): return "it waits for ~\(number), which is on the same row."
         case .waits(let conflict):
             guard let lost = explanation.lostRight else { return "\(conflict.sentence)" }
-            return "it is in conflict, because the right to the row was lost at \(event: lost)."
+            return "it is refused, because the right to the row was lost at \(event: lost)."
         }
     }
 
@@ -193,6 +193,11 @@ extension WhyReport {
                 step("push", "tries it again"),
                 step("drop --force \(shellAddress)", "gives it up, so that the rest is pushed"),
             ]
+        case .waits(let conflict) where conflict.reason == .rightLost:
+            return [
+                step("resolve \(shellAddress) --keep-mine", "tries it again"),
+                step("resolve \(shellAddress) --take-server", "gives it up"),
+            ]
         case .waits(let conflict) where conflict.state == .parked:
             return [
                 step("resolve \(shellAddress) --keep-mine", "tries it again"),
@@ -228,6 +233,7 @@ extension Conflict {
         let words = message.map { ": \"\($0)\"" } ?? ""
         let what: String
         switch state {
+        case _ where reason == .rightLost: what = "it is refused, because the right to the row was lost"
         case .parked: what = "it is parked, because the server refused it"
         case .conflict where server == nil:
             what = "it is in conflict, because the row is gone from the server"

@@ -21,7 +21,7 @@ enum ConflictCommands {
                 [
                     Cell(escaped("\(conflict.table)/\(conflict.id)")), Cell("\(conflict.kind)"),
                     Cell(conflict.state.rawValue), Cell(conflict.status.map { "\($0)" } ?? ""),
-                    Cell(escaped(conflict.message ?? conflict.reason.rawValue)),
+                    Cell(escaped(conflict.why)),
                 ],
                 json: conflict.json(redacts: arguments.flag("redact"), tellsReason: true))
         }
@@ -82,6 +82,11 @@ enum ConflictCommands {
 }
 
 extension Conflict {
+    /// Why it awaits a decision, in the server's words if it said why.
+    var why: String {
+        reason == .rightLost ? SyncIssue(self).reason : message ?? reason.rawValue
+    }
+
     /// The conflict with its three rows, and if wanted what happened in words, which another version may say differently.
     func json(redacts: Bool = false, tellsReason: Bool = false) -> JSONValue {
         func shown(_ row: Row?) -> JSONValue { .row(id, row, redacts: redacts) }
