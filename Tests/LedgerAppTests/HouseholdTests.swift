@@ -145,6 +145,8 @@ extension Ledger {
             #expect(conflicts.first { $0.id == id.uuidString }?.conflict.reason == reason)
         }
         #expect(issues.allSatisfy { $0.kind == .refused })
+        let fuel = try #require(rows["fuel"]).uuidString
+        #expect(try await bob.database.absence(Entry.table, id: fuel) == .rightLost)
         // The rest is gone at once, also from lists that are shown.
         #expect(try await bob.texts() == ["new", "rent!"])
         #expect(try await lists.next()?.map(\.model.text).sorted() == ["new", "rent!"])

@@ -109,6 +109,7 @@ private struct Stamped: VersionedModel {
         [
             Step("access(to:id:)") { _ = try await $0.access(to: "note", id: "n7") },
             Step("backend()") { _ = try await $0.backend() },
+            Step("absence(_:id:)") { _ = try await $0.absence("note", id: "none") },
             Step("blame(_:id:)") { _ = try await $0.blame("note", id: "n7") },
             Step("branches()") { _ = try await $0.branches() },
             Step("makeBranch(_:at:)") { database in try await inMemory { try await database.makeBranch("draft") } },

@@ -126,6 +126,20 @@ extension SyncDatabase {
     /// Returns, for each field of a row, the event that set its value; nil if there is no such row.
     @concurrent
     public func blame(_ table: String, id: String) async throws(SyncError) -> [FieldOrigin]? {
+        try look(at: table, id).fields
+    }
+
+    /// Returns why the app does not see a row: it was deleted here or elsewhere, left a query, or the user lost the right to it,
+    /// among others. Nil if the app sees it, or if the retained history does not know it.
+    ///
+    /// It reads the log from its beginning.
+    @concurrent
+    public func absence(_ table: String, id: String) async throws(SyncError) -> RowAbsence? {
+        try look(at: table, id).absence
+    }
+
+    /// Follows a row through the retained history.
+    private func look(at table: String, _ id: String) throws(SyncError) -> Blame {
         try readHistory { () throws(SyncError) in
             let start = try StateLoader(storage).earliest()
             let first = start.through + 1
@@ -134,7 +148,7 @@ extension SyncDatabase {
                 _ = try blame.fold(record, number: number)
                 return true
             }
-            return blame.fields
+            return blame
         }
     }
 

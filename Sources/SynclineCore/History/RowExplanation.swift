@@ -58,44 +58,45 @@ package struct PushAttempt: Hashable, Sendable {
     }
 }
 
+/// Why an app does not see a row that the history knows.
+public enum RowAbsence: String, Hashable, Sendable {
+    /// The app deleted it, and the delete is not pushed yet.
+    case deletePending = "delete-pending"
+    /// The app deleted it, and the server confirmed the delete.
+    case deleteConfirmed = "delete-confirmed"
+    /// The app inserted it and deleted it again before it was sent.
+    case cameToNothing = "came-to-nothing"
+    /// A pull received its tombstone.
+    case goneInPull = "gone-in-pull"
+    /// It no longer matches the query of a pull.
+    case left
+    /// The user lost the right to it.
+    case rightLost = "right-lost"
+    /// A pull requested all rows, and it was not among them.
+    case notFound = "not-found"
+    /// The server answered an operation that it does not have the row.
+    case goneInAnswer = "gone-in-answer"
+    /// A decision removed it.
+    case decided
+    /// It was purged; the server was not told.
+    case purged
+    /// The transaction that inserted it was undone.
+    case undone
+    /// The operation that inserted it was dropped.
+    case dropped
+    /// A migration removed its table.
+    case migrated
+    /// It disappeared before the retained history begins.
+    case goneBefore = "gone-before"
+}
+
 package struct RowExplanation: Hashable, Sendable {
     /// Whether an app sees the row.
     package enum Visibility: Hashable, Sendable {
         case visible
-        case hidden(Absence, Disappearance)
+        case hidden(RowAbsence, Disappearance)
         /// The retained history does not know the row.
         case unknown
-    }
-
-    /// Why an app does not see a row that the history knows.
-    package enum Absence: String, Hashable, Sendable {
-        /// The app deleted it, and the delete is not pushed yet.
-        case deletePending = "delete-pending"
-        /// The app deleted it, and the server confirmed the delete.
-        case deleteConfirmed = "delete-confirmed"
-        /// The app inserted it and deleted it again before it was sent.
-        case cameToNothing = "came-to-nothing"
-        /// A pull received its tombstone.
-        case goneInPull = "gone-in-pull"
-        /// It no longer matches the query of a pull.
-        case left
-        /// The user lost the right to it.
-        case rightLost = "right-lost"
-        /// A pull requested all rows, and it was not among them.
-        case notFound = "not-found"
-        /// The server answered an operation that it does not have the row.
-        case goneInAnswer = "gone-in-answer"
-        /// A decision removed it.
-        case decided
-        case purged
-        /// The transaction that inserted it was undone.
-        case undone
-        /// The operation that inserted it was dropped.
-        case dropped
-        /// A migration removed its table.
-        case migrated
-        /// It disappeared before the retained history begins.
-        case goneBefore = "gone-before"
     }
 
     /// Whether the server has confirmed a field's value.
@@ -158,8 +159,8 @@ package struct RowExplanation: Hashable, Sendable {
         if let origins = blame.fields {
             visibility = .visible
             fields = origins.map { Field(origin: $0, standing: RowExplanation.standing($0.field, entry)) }
-        } else if let disappearance = blame.disappearance, blame.isKnown {
-            visibility = .hidden(RowExplanation.absence(disappearance, entry?.pending), disappearance)
+        } else if let disappearance = blame.disappearance, let absence = try blame.absence {
+            visibility = .hidden(absence, disappearance)
         } else {
             visibility = .unknown
         }
@@ -177,7 +178,38 @@ package struct RowExplanation: Hashable, Sendable {
         return entry?.pending?.overlay[field] == nil ? .confirmed : .unconfirmed
     }
 
-    private static func absence(_ disappearance: Disappearance, _ pending: PendingRow?) -> Absence {
+    private static func obstacle(
+        _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?,
+        _ types: TableTypes
+    ) -> Obstacle {
+        if operation.state == .inFlight { return .underWay }
+        if let earlier { return .after(earlier) }
+        if operation.state == .held { return .held }
+        if operation.isFrozen, let frozen {
+            let conflict = Conflict(table: operation.table, id: operation.id, frozen, types)
+            if let conflict { return .waits(conflict) }
+            if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }
+            return .unanswered
+        }
+        guard let attempt, attempt.sent > operation.events.lowerBound.rawValue, let answer = attempt.answer,
+            answer.outcome == .notReceived
+        else { return .none }
+        return .notReceived(status: answer.status)
+    }
+}
+
+extension Blame {
+    /// Why an app does not see the row; nil if it does, or if the history does not know the row.
+    package var absence: RowAbsence? {
+        get throws(SyncError) {
+            guard fields == nil, isKnown, let disappearance else { return nil }
+            return .reason(disappearance, try entry?.pending)
+        }
+    }
+}
+
+extension RowAbsence {
+    fileprivate static func reason(_ disappearance: Disappearance, _ pending: PendingRow?) -> RowAbsence {
         if let pending {
             return pending.operation == nil && pending.frozen == nil ? .cameToNothing : .deletePending
         }
@@ -207,24 +239,5 @@ package struct RowExplanation: Hashable, Sendable {
         case .migration, .other: return .migrated
         case .beginning: return .goneBefore
         }
-    }
-
-    private static func obstacle(
-        _ operation: PlannedOperation, _ frozen: FrozenOperation?, after earlier: Int?, _ attempt: PushAttempt?,
-        _ types: TableTypes
-    ) -> Obstacle {
-        if operation.state == .inFlight { return .underWay }
-        if let earlier { return .after(earlier) }
-        if operation.state == .held { return .held }
-        if operation.isFrozen, let frozen {
-            let conflict = Conflict(table: operation.table, id: operation.id, frozen, types)
-            if let conflict { return .waits(conflict) }
-            if frozen.failures > 0 { return .failing(times: frozen.failures, serverWorks: frozen.serverWorks) }
-            return .unanswered
-        }
-        guard let attempt, attempt.sent > operation.events.lowerBound.rawValue, let answer = attempt.answer,
-            answer.outcome == .notReceived
-        else { return .none }
-        return .notReceived(status: answer.status)
     }
 }

@@ -33,7 +33,7 @@ private struct Tale {
         return try RowExplanation(blame, plan: plan, key: projector.state.rowKey("t", id))
     }
 
-    func absence(_ id: String) throws -> RowExplanation.Absence? {
+    func absence(_ id: String) throws -> RowAbsence? {
         if case .hidden(let absence, _) = try why(id).visibility { absence } else { nil }
     }
 }

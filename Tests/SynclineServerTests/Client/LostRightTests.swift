@@ -76,10 +76,18 @@ final class UserLine: HTTPTransport {
         #expect(try await store.pushOnce().reason != nil)
         let kept = try client.desk.tables.row("todoitem", id: id(1))
         #expect(kept?.columns["text"] == .string("t1"))
+        func absence(_ number: Int) async throws -> RowAbsence? {
+            try await store.absence("todoitem", id: id(number))
+        }
+        #expect(try await [absence(1), absence(2), absence(9)] == [nil, .rightLost, nil])
         // Given again, the rows return.
         try admin("POST", "share", #"{"id":"s9","user":"bob","list":"l"}"#)
         #expect(try await store.pullAll().reason == nil)
         #expect(try await store.column("text").count == 4)
+        #expect(
+            try client.desk.ask("DELETE", "/tables/todoitem/" + id(3), nil, ["X-ZUMO-AUTH": token("ann")]).status < 300)
+        #expect(try await store.pullAll().reason == nil)
+        #expect(try await [absence(2), absence(3)] == [nil, .goneInPull])
         try await store.close()
     }
 

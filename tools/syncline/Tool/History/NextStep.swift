@@ -53,7 +53,7 @@ extension WhyReport {
             : "It was never inserted here, and no pull received it (queries: \(queries.joined(separator: ", ")))."
     }
 
-    private func sentence(_ absence: RowExplanation.Absence, _ gone: Disappearance) -> Sentence {
+    private func sentence(_ absence: RowAbsence, _ gone: Disappearance) -> Sentence {
         let first = moment(gone.first)
         let latest = moment(gone.latest)
         switch absence {
@@ -214,7 +214,7 @@ extension WhyReport {
         }
     }
 
-    private func steps(_ absence: RowExplanation.Absence) -> [NextStep] {
+    private func steps(_ absence: RowAbsence) -> [NextStep] {
         switch absence {
         case .deletePending: [step("drop \(shellAddress)", "keeps the row: the delete is not sent")]
         case .purged, .dropped, .decided, .goneBefore:

@@ -28,7 +28,7 @@ extension WhyReport {
         ])
     }
 
-    private var gone: (absence: RowExplanation.Absence, disappearance: Disappearance)? {
+    private var gone: (absence: RowAbsence, disappearance: Disappearance)? {
         if case .hidden(let absence, let disappearance) = explanation.visibility {
             (absence, disappearance)
         } else {
