@@ -146,7 +146,7 @@ extension SyncDatabase {
         guard await syncLock.lock() else { return report }
         defer { syncLock.unlock() }
         do throws(SyncError) {
-            try await admit(try await channel.currentToken(), mayTakeOver: true)
+            try await admit(try await channel.currentToken())
         } catch {
             report.reason = error
             return report

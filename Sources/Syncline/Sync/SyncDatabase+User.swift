@@ -1,29 +1,16 @@
 // Keeps the rows and changes of one user from the token of another.
 
-import SegmentLog
 import SynclineCore
 
 extension SyncDatabase {
-    /// Throws if the store has rows or changes of another user than the token's. The first user becomes the store's.
-    ///
-    /// - Parameter mayTakeOver: Whether a store without either may become another user's. Not within a pull, whose cursor
-    ///   would stay.
-    func admit(_ token: AccessToken?, mayTakeOver: Bool = false) async throws(SyncError) {
-        guard let name = token?.user else { return }
-        let user = StoreUser(name)
-        if try read({ reader throws(SyncError) in try reader.user }) == user { return }
-        try await perform(.durable) { [storage] engine throws(SyncError) in
-            let mayTakeOver = mayTakeOver ? try engine.reader.isAlone(storage) : false
-            for event in try engine.reader.admission(of: user, mayTakeOver: mayTakeOver) { try engine.record(event) }
+    /// Throws if the store has the rows and changes of another user than the token's, or if the token does not say whose it is.
+    /// The first user becomes the store's.
+    func admit(_ token: AccessToken?) async throws(SyncError) {
+        let user = token?.user.map { StoreUser($0) }
+        guard try read({ reader throws(SyncError) in try reader.admission(of: user) }) != nil else { return }
+        try await perform(.durable) { engine throws(SyncError) in
+            // Another request may have brought a user meanwhile.
+            if let event = try engine.reader.admission(of: user) { try engine.record(event) }
         }
-    }
-}
-
-extension StateReader {
-    /// Whether a storage has neither branches nor changes of followers that are not in the log.
-    fileprivate func isAlone(_ storage: any LogStorage) throws(SyncError) -> Bool {
-        guard try Branches.names(storage).isEmpty else { return false }
-        let takenIn = try takenIn
-        return try Tributaries.all(storage).allSatisfy(takenIn.contains)
     }
 }

@@ -86,7 +86,7 @@ extension SyncError.Code {
     public static let offline = Self(rawValue: "offline")
     /// The server requires another token.
     public static let unauthorized = Self(rawValue: "unauthorized")
-    /// The store has rows or changes of another user than the token's.
+    /// The store has rows or changes of another user than the token's, or the token names none.
     public static let otherUser = Self(rawValue: "other-user")
     /// The push or pull was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")

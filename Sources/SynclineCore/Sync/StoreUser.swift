@@ -27,17 +27,16 @@ extension StateReader {
         get throws(SyncError) { StoreUser(try setting(StoreUser.setting)) }
     }
 
-    /// Returns the events with which the store becomes a user's; none if it is. Throws if anything of another one is left in
-    /// it. What was made before the first user came is his.
+    /// Returns the event with which the store becomes a user's; nil if nothing changes. Throws if it is another's, whatever is
+    /// left in it: its history has that user's rows. What was made before the first user came is his.
     ///
-    /// - Parameter mayTakeOver: Whether the store of another user, of whom nothing is left, becomes this one's. Its cursors are
-    ///   reset: they passed over rows that only this one may see.
-    package func admission(of user: StoreUser, mayTakeOver: Bool) throws(SyncError) -> [Event.Body] {
-        let taken = Event.Body.configured(name: StoreUser.setting, value: user.value)
-        guard let known = try self.user else { return [taken] }
-        if known == user { return [] }
-        guard mayTakeOver, try tables().isEmpty, try unreadableRows().isEmpty else { throw .otherUser }
-        return try cursors().map { .cursorReset(table: $0.table, queryID: $0.queryID) } + [taken]
+    /// - Parameter user: Nil if the token does not name one. Then a store whose user is known can't tell whose it is.
+    package func admission(of user: StoreUser?) throws(SyncError) -> Event.Body? {
+        guard let known = try self.user else {
+            return user.map { .configured(name: StoreUser.setting, value: $0.value) }
+        }
+        if known == user { return nil }
+        throw user == nil ? .unknownUser : .otherUser
     }
 }
 
@@ -46,5 +45,11 @@ extension SyncError {
         SyncError(
             .otherUser, "the token is not that of the user whose rows and changes the store has",
             hint: "Nothing was sent. Open another store for this user, or erase this one once its changes are pushed.")
+    }
+
+    fileprivate static var unknownUser: SyncError {
+        SyncError(
+            .otherUser, "the token does not name a user, and the store has the rows and changes of one",
+            hint: "Nothing was sent. Say whose token it is: `AccessToken(_:user:)`.")
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @testable import Syncline
 
 /// A provider whose token a test changes.
-private final class Login: CredentialProvider {
+final class Login: CredentialProvider {
     private let current: Mutex<AccessToken?>
     init(_ token: AccessToken?) { current = Mutex(token) }
 
@@ -19,7 +19,7 @@ private final class Login: CredentialProvider {
 
     func token(insteadOf refused: String?) async throws -> AccessToken? {
         let token = current.withLock { $0 }
-        return token?.text == refused ? nil : token
+        return refused != nil && token?.text == refused ? nil : token
     }
 }
 
@@ -102,17 +102,31 @@ private func user(_ name: String, _ more: String = "") -> AccessToken { token(#"
         try await store.close()
     }
 
-    @Test func `a token without a name changes nothing`() async throws {
-        let login = Login(user("ann"))
+    @Test func `a token without a name sends nothing of a user, and serves a store without one`() async throws {
+        let login = Login("opaque")
         let store = try await open(login)
-        #expect(try await store.pull("t").reason == nil)
-        login.use("opaque")
-        store.forgetServer()
         try await store.rows(of: "t").insert(.item("1", [:]))
         #expect(try await store.push().outcome == .complete)
-        login.use(user("bob"))
+        #expect(try await store.pull("t").reason == nil)
+        // The first user who is named has what was made before.
+        for token in [user("ann"), user("ann", #","iat":7"#)] {
+            login.use(token)
+            store.forgetServer()
+            #expect(try await store.pull("t").reason == nil)
+        }
+        try await store.rows(of: "t").insert(.item("2", [:]))
+        let before = network.requests.count
+        for token in ["opaque", "", .anonymous, AccessToken("opaque", user: "bob")] as [AccessToken] {
+            login.use(token)
+            store.forgetServer()
+            #expect(try await store.push().reason?.code == .otherUser)
+            #expect(try await store.pull("t").reason?.code == .otherUser)
+            #expect(try await store.sync(["t"]).reason?.code == .otherUser)
+        }
+        #expect(network.requests.count == before)
+        login.use(AccessToken("opaque", user: "ann"))
         store.forgetServer()
-        #expect(try await store.pull("t").reason?.code == .otherUser)
+        #expect(try await store.push().outcome == .complete)
         try await store.close()
     }
 
@@ -135,58 +149,27 @@ private func user(_ name: String, _ more: String = "") -> AccessToken { token(#"
         try await store.close()
     }
 
-    @Test func `a store without rows and changes becomes another user's, and reads from the beginning`() async throws {
+    @Test func `a store without rows and changes is not another user's, because its history is not`() async throws {
         let login = Login(user("ann"))
         let store = try await open(login)
-        var settings = PullSettings(queryID: "all")
-        #expect(try await store.pull("t", settings).reason == nil)
+        #expect(try await store.pull("t", PullSettings(queryID: "all")).reason == nil)
         try await store.purge(table: "t")
-        #expect(try await store.pull("empty", settings).reason == nil)
-        let reader = try store.reader
-        #expect(try reader.cursors().count == 1)
         login.use(user("bob"))
         store.forgetServer()
         // A push has nothing to send, and decides nothing.
         #expect(try await store.push().outcome == .complete)
-        settings.queryID = "all"
-        #expect(try await store.pull("t", settings).reason == nil)
-        #expect(try store.reader.cursors().map(\.table) == ["t"])
-        login.use(user("ann"))
-        store.forgetServer()
-        #expect(try await store.pull("t", settings).reason?.code == .otherUser)
-        try await store.close()
+        #expect(try await store.pull("t").reason?.code == .otherUser)
+        try await store.erase()
+        let next = try await open(login)
+        #expect(try await next.pull("t").reason == nil)
+        try await next.close()
     }
 
-    @Test func `the cursors are reset before the store is another user's, whenever the process is killed`() async throws
-    {
-        let store = try await open(Login(user("ann")))
-        #expect(try await store.pull("empty", PullSettings(queryID: "all")).reason == nil)
-        let events = try store.reader.admission(of: StoreUser("bob"), mayTakeOver: true)
-        #expect(events.count == 2)
-        guard case .cursorReset? = events.first, case .configured(StoreUser.setting, _)? = events.last else {
-            Issue.record("\(events)")
-            return
-        }
-        try await store.close()
-    }
-
-    @Test func `a store with a branch is not another user's, and a copy is its user's`() async throws {
-        let login = Login(user("ann"))
-        let path = NSTemporaryDirectory() + "syncline-user-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        var configuration = SyncConfiguration.test()
-        (configuration.credentials, configuration.transport) = (login, network)
-        let store = try await SyncDatabase.open(at: path, configuration)
-        #expect(try await store.pull("empty").reason == nil)
-        try await store.makeBranch("idea")
-        login.use(user("bob"))
-        store.forgetServer()
-        #expect(try await store.pull("empty").reason?.code == .otherUser)
-        try await store.close()
+    @Test func `a copy of a store is its user's`() async throws {
         let mine = try await open(Login(user("ann")))
         #expect(try await mine.pull("t").reason == nil)
         try await mine.close()
-        let copy = try await open(login, storage.copy())
+        let copy = try await open(Login(user("bob")), storage.copy())
         #expect(try await copy.pull("empty").reason?.code == .otherUser)
         try await copy.close()
     }
