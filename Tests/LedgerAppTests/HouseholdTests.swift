@@ -161,7 +161,7 @@ extension Ledger {
         for issue in issues where issue.rowID == new.id.uuidString {
             try await bob.database.resolve(issue, .discard)
         }
-        try await ann.invite("bob", to: home.home)
+        try await ann.invite("bob", to: home.home, as: .owner)
         #expect(try await ann.sync().reason == nil)
         _ = try await bob.sync()
         for issue in try await bob.database.issues() {
@@ -170,6 +170,43 @@ extension Ledger {
         #expect(try await bob.sync().reason == nil)
         #expect(try await ann.sync().reason == nil)
         for ledger in [ann, bob] { #expect(try await ledger.texts() == ["fuel", "rent!"]) }
+        for ledger in [ann, bob] { try await ledger.database.close() }
+    }
+
+    @Test(arguments: ServerProtocol.allCases)
+    func `members add and change what is in a household, and owners delete it`(_ kind: ServerProtocol) async throws {
+        let (ann, bob) = (try await world.ledger("ann", kind), try await world.ledger("bob", kind))
+        let home = try await household("Home", of: ann, "ann", with: ["rent"])
+        let category = try await ann.categories.insert(Category(householdID: home.home, name: "Food"))
+        try await ann.invite("bob", to: home.home)
+        for ledger in [ann, bob] { #expect(try await ledger.sync().reason == nil) }
+        let rent = try #require(try await bob.entries.all().first).id
+        try await bob.entries.update(id: rent) { $0.text = "rent 2" }
+        let own = try await bob.add("own", to: home.account)
+        #expect(try await bob.sync().reason == nil)
+
+        try await bob.entries.where { $0.accountID == home.account }.delete()
+        try await bob.accounts.delete(id: home.account)
+        try await bob.categories.delete(id: category.id)
+        #expect(try await bob.sync().reason?.code == .pushIncomplete)
+        let issues = try await bob.database.issues()
+        #expect(issues.count == 4 && issues.allSatisfy { $0.kind == .refused && $0.conflict?.status == 403 })
+        // A member can't make himself an owner, either.
+        let member = try #require(try await bob.members.all().first { $0.user == "bob" })
+        try await bob.members.update(id: member.id) { $0.role = .owner }
+        #expect(try await bob.sync().reason?.code == .pushIncomplete)
+        for issue in try await bob.database.issues() where issue.rowID == member.id.uuidString {
+            try await bob.database.resolve(issue, .discard)
+        }
+        try await ann.members.update(id: member.id) { $0.role = .owner }
+        #expect(try await ann.sync().reason == nil)
+        for issue in try await bob.database.issues() where issue.rowID == own.id.uuidString {
+            try await bob.database.resolve(issue, .retry)
+        }
+        for issue in try await bob.database.issues() { try await bob.database.resolve(issue, .discard) }
+        #expect(try await bob.sync().reason == nil)
+        #expect(try await ann.sync().reason == nil)
+        for ledger in [ann, bob] { #expect(try await ledger.texts() == ["rent 2"]) }
         for ledger in [ann, bob] { try await ledger.database.close() }
     }
 

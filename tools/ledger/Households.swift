@@ -14,9 +14,9 @@ extension Ledger {
         }
     }
 
-    /// The member's next pull brings everything of the household.
-    func invite(_ user: String, to household: Household.ID) async throws {
-        try await members.insert(Member(householdID: household, user: user))
+    /// The member's next pull brings everything of the household. Only owners delete what is in it.
+    func invite(_ user: String, to household: Household.ID, as role: Member.Role = .member) async throws {
+        try await members.insert(Member(householdID: household, user: user, role: role))
     }
 
     /// The owner removes a member, or a member leaves: the next pull takes everything of the household from their devices.
@@ -24,7 +24,7 @@ extension Ledger {
         try await members.where { $0.householdID == household && $0.user == user }.delete()
     }
 
-    /// Makes a member the owner. The former owner stays a member, and may leave.
+    /// Makes a member the owner. The former one stays an owner of what is in the household, and may leave.
     func handOver(_ household: Household.ID, to user: String) async throws {
         try await database.transaction("Hand over household") { transaction in
             let chosen = try transaction.get(members.where { $0.householdID == household && $0.user == user })

@@ -27,11 +27,11 @@ extension TableRules {
 }
 
 extension RuleExample {
-    /// Reads `{"rows":{TABLE:[ROW]},"sees":{CALLER:{TABLE:[ID]}},"updates":{…}}`.
+    /// Reads `{"rows":{TABLE:[ROW]},"sees":{CALLER:{TABLE:[ID]}},"updates":{…},"deletes":{…}}`.
     init(_ name: String, _ value: Value) throws(StartFailure) {
         self.init()
         let object = try ConfigurationObject(
-            value, path: "examples.\(name)", known: ["rows", "sees", "updates"])
+            value, path: "examples.\(name)", known: ["rows", "sees", "updates", "deletes"])
         for table in try RuleExample.members(object["rows"], object.place("rows")) {
             let place = "\(object.place("rows")).\(table.name)"
             guard case .array(let rows) = table.value else { throw StartFailure("\(place) must be a list") }
@@ -47,6 +47,7 @@ extension RuleExample {
         }
         sees = try RuleExample.expectation(object, "sees")
         updates = try RuleExample.expectation(object, "updates")
+        deletes = try RuleExample.expectation(object, "deletes")
     }
 
     private static func members(_ value: Value?, _ place: String) throws(StartFailure) -> [Value.Member] {

@@ -14,6 +14,8 @@ package struct RuleExample: Sendable {
     package var sees: Expectation = [:]
     /// The rows that they may update.
     package var updates: Expectation = [:]
+    /// The rows that they may delete.
+    package var deletes: Expectation = [:]
 
     package init() {}
 
@@ -26,7 +28,7 @@ package struct RuleExample: Sendable {
             let change = RightsChange(plan[table: table], from: nil, to: row)
             rights.note(change, row.id, table, Stamp(change: 1, time: 0))
         }
-        for (expectation, verb) in [(sees, "see"), (updates, "update")] {
+        for (expectation, verb) in [(sees, "see"), (updates, "update"), (deletes, "delete")] {
             for (caller, tables) in expectation.sorted(by: { $0.key < $1.key }) {
                 for (name, ids) in tables.sorted(by: { $0.key < $1.key }) {
                     guard let table = definitions.first(where: { $0.name.hasSameBytes(as: name) }) else {
@@ -51,6 +53,7 @@ package struct RuleExample: Sendable {
     private static func may(_ verb: String, _ row: TableRow, _ judge: RightsJudge<MemoryRights>) -> Bool {
         // The rights are in memory, where nothing can fail.
         guard (try? judge.sight(of: row)) ?? nil != nil else { return false }
-        return verb == "see" || (try? judge.permits([.update], on: row)) ?? false
+        guard let operation = RuleOperation(rawValue: verb) else { return true }
+        return (try? judge.permits([operation], on: row)) ?? false
     }
 }

@@ -156,6 +156,11 @@ import Testing
         #expect(
             try refusal("{}", #"{"bob":{"note":["b"]}}"#)
                 == "examples.a share: bob may not update b of note, but should")
+        let both = #"{"ann":{"note":["a"]},"bob":{"note":["b"]}}"#
+        #expect(try refusal("{}", #"{},"deletes":\#(both)"#) == "")
+        #expect(
+            try refusal("{}", #"{},"deletes":{"bob":{"note":[]}}"#)
+                == "examples.a share: bob may delete b of note, but should not")
         #expect(try refusal(#"{"ann":{"nota":[]}}"#) == "examples.a share: there is no table nota")
         #expect(try refusal("{}", "{}", #""nota":[{"id":"a"}],"#) == "examples.a share: there is no table nota")
         #expect(try refusal(#"{"ann":{"note":"a"}}"#) == "examples.a share.sees.ann.note must be a list of ids")
