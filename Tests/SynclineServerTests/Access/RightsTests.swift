@@ -49,7 +49,7 @@ private struct GuardedTable {
     }
 }
 
-private struct Visitor {
+struct Visitor {
     var name: String?
     var roles: [String] = []
 
@@ -66,7 +66,7 @@ private struct Visitor {
 }
 
 /// A request about a row that exists, or about one that was deleted.
-private struct Attempt {
+struct Attempt {
     var name: String
     var method: String
     /// Below the table; `ID` stands for the row.
@@ -144,6 +144,29 @@ private struct Attempt {
     }()
 }
 
+extension Attempt {
+    func send(
+        to desk: ServiceDesk, _ table: String, _ id: String, _ visitor: Visitor, new: Bool
+    ) throws -> HTTPResponse {
+        func filled(_ text: String) -> String { text.replacing("ID", with: id).replacing("TABLE", with: table) }
+        let target = path == "$batch" ? "/tables/$batch" : "/tables/\(table)\(filled(path))"
+        var request = try #require(HTTPRequest(method, target: target))
+        let all = headers.merging(visitor.headers) { $1 }
+        request.headers = all.map { HTTPHeader($0.key, $0.value) }
+        if new { request.headers.append(HTTPHeader("ZUMO-API-VERSION", "3.0.0")) }
+        if method != "GET" {
+            request.headers.append(HTTPHeader(WireHeader.operationID, "o-\(table)-\(id)"))
+        }
+        if let body {
+            request.body = Array(filled(body).utf8)
+            if headers["Content-Type"] == nil {
+                request.headers.append(HTTPHeader("Content-Type", "application/json"))
+            }
+        }
+        return desk.service.answer(request, url: "http://server:8080")
+    }
+}
+
 @Suite struct RightsTests {
     /// When the rows were made and changed: a time that no other part of the test has.
     private static let time: Int64 = 1_741_782_896_789
@@ -167,27 +190,6 @@ private struct Attempt {
         let outcomes = try desk.tables.write(groups, stopsAtRefusal: true, wantsRows: false)
         let refused = outcomes.joined().filter(\.isRefused)
         #expect(refused.isEmpty)
-    }
-
-    private func ask(
-        _ attempt: Attempt, _ table: GuardedTable, _ id: String, _ desk: ServiceDesk, _ visitor: Visitor, new: Bool
-    ) throws -> HTTPResponse {
-        func filled(_ text: String) -> String { text.replacing("ID", with: id).replacing("TABLE", with: table.name) }
-        let target = attempt.path == "$batch" ? "/tables/$batch" : "/tables/\(table.name)\(filled(attempt.path))"
-        var request = try #require(HTTPRequest(attempt.method, target: target))
-        let headers = attempt.headers.merging(visitor.headers) { $1 }
-        request.headers = headers.map { HTTPHeader($0.key, $0.value) }
-        if new { request.headers.append(HTTPHeader("ZUMO-API-VERSION", "3.0.0")) }
-        if attempt.method != "GET" {
-            request.headers.append(HTTPHeader(WireHeader.operationID, "o-\(table.name)-\(id)"))
-        }
-        if let body = attempt.body {
-            request.body = Array(filled(body).utf8)
-            if attempt.headers["Content-Type"] == nil {
-                request.headers.append(HTTPHeader("Content-Type", "application/json"))
-            }
-        }
-        return desk.service.answer(request, url: "http://server:8080")
     }
 
     private func text(_ answer: HTTPResponse) -> String {
@@ -217,7 +219,7 @@ private struct Attempt {
                     if isReader, rest.count % 8 != 0 { continue }
                     var isDone = false
                     for isRepeat in [false, true] where !isRepeat || isDone && !isReader {
-                        let answer = try ask(attempt, table, id, desk, visitor, new: isNew)
+                        let answer = try attempt.send(to: desk, table.name, id, visitor, new: isNew)
                         count += 1
                         isDone = (200..<300).contains(answer.status)
                         let told = text(answer)
