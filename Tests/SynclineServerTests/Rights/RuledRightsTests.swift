@@ -20,8 +20,8 @@ private struct RuledTable {
         "account in account(id where household in member(household where user eq auth.sub))",
         "owner eq auth.sub or list in share(list where user eq auth.sub) or kind eq 'open'",
     ]
-    /// The second and the third let everybody write what only Ann sees.
-    static let writes: [String?] = [nil, "authenticated", "kind eq 'shut'", "role:writer"]
+    /// The others let everybody write what only Ann sees.
+    static let writes: [String?] = [nil, "authenticated", "kind eq 'shut'"]
 
     static let all = reads.flatMap { read in
         writes.map { RuledTable(name: "", read: read, write: $0) }
@@ -51,12 +51,9 @@ private struct RuledTable {
 @Suite struct RuledRightsTests {
     private static let time: Int64 = 1_741_782_896_789
     private static let values = ["SECRET", "918273645", "2025-03-12", "12 Mar 2025"]
-    private static let ann = Visitor(name: "ann", roles: ["writer", "admin"])
+    private static let ann = Visitor(name: "ann", roles: ["admin"])
     /// Bob could see the rows by his memberships, and lost them.
-    private static let blind = [
-        Visitor(), Visitor(name: "eve"), Visitor(name: "eve", roles: ["writer"]), Visitor(name: "bob"),
-        Visitor(name: "bob", roles: ["writer"]),
-    ]
+    private static let blind = [Visitor(), Visitor(name: "eve"), Visitor(name: "bob")]
 
     private func uuid(_ table: Int, _ number: Int, _ kind: Int = 0) -> String {
         func digits(_ number: Int, _ count: Int) -> String {
@@ -127,7 +124,7 @@ private struct RuledTable {
                     let id = uuid(index, number, kind)
                     number += 1
                     var first: HTTPResponse?
-                    for _ in 0..<2 {
+                    for isRepeat in [false, true] where !isRepeat || first?.status ?? 0 < 300 {
                         let answer = try attempt.send(to: desk, table.name, id, visitor, new: isNew)
                         count += 1
                         first = first ?? answer
@@ -155,7 +152,7 @@ private struct RuledTable {
                 }
             }
         }
-        #expect(count > 15_000 && compared > 5000, "\(count) requests, \(compared) compared")
+        #expect(count > 5000 && compared > 2000, "\(count) requests, \(compared) compared")
         // All of it is as it was.
         for (index, table) in RuledTable.all.enumerated() {
             let answer = try desk.ask("GET", "/tables/\(table.name)/\(uuid(index, 0))", nil, Self.ann.headers)
