@@ -140,7 +140,10 @@ struct RandomHistory {
 
     private mutating func page() -> PulledPage {
         let rows = (0..<chance.below(5)).map { _ -> PulledRow in
-            if chance.once(in: 4) { return PulledRow(id: id(), row: nil) }
+            if chance.once(in: 4) {
+                let isByRight = chance.once(in: 2)
+                return PulledRow(id: id(), row: nil, hasLeft: isByRight, isByRight: isByRight)
+            }
             let version = Row([.init("version", .string("v\(chance.below(6))"))])
             return PulledRow(id: id(), row: chance.once(in: 8) ? columns() : version.merged(with: columns()))
         }
