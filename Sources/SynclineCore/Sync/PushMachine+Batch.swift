@@ -80,21 +80,24 @@ struct PushBatches: Sendable {
         takesBatches && !ready.isEmpty && tally.out == 0 && tally.freezing == 0 && waiting.isEmpty
     }
 
-    /// The next operations to send: one, or several in one batch. `sizes` are the sizes of the first ready operations;
-    /// nil for an operation that is sent alone.
-    mutating func next(_ options: PushSettings, _ tally: PushTally, sizes: [Int?]) -> [Int] {
+    /// The next operations to send: one, or several in one batch, which ends before a transaction that it would cut. `sizes`
+    /// are the sizes of the first ready operations, nil for an operation that is sent alone, and their transactions.
+    mutating func next(_ options: PushSettings, _ tally: PushTally, sizes: [(bytes: Int?, event: UInt64)]) -> [Int] {
         guard takesBatches else {
             guard !ready.isEmpty, tally.out < max(1, options.concurrency) else { return [] }
             return leave(1)
         }
         guard mayLeaveTogether(tally) else { return [] }
-        var count = 0
-        var bytes = 0
+        var (count, bytes, start) = (0, 0, 0)
         for size in sizes {
             // An operation that is sent alone ends the batch before it.
-            guard let size else { break }
-            bytes += size
-            if count > 0, bytes > options.batchBytes { break }
+            guard let added = size.bytes else { break }
+            if count > 0, sizes[count - 1].event != size.event { start = count }
+            bytes += added
+            if count > 0, bytes > options.batchBytes {
+                if start > 0 { count = start }
+                break
+            }
             count += 1
         }
         return leave(max(1, count))
@@ -130,12 +133,23 @@ extension PushMachine {
     }
 
     /// The sizes of the first operations that may be sent together.
-    private func sizes() -> [Int?] {
+    private func sizes() -> [(bytes: Int?, event: UInt64)] {
         guard batches.mayLeaveTogether(tally) else { return [] }
         return batches.ready.prefix(options.batchSize).map { index in
-            guard let request = items[index].phase.request, request.undelete == nil else { return nil }
-            return request.size
+            let event = items[index].operation.position.event
+            guard let request = items[index].phase.request, request.undelete == nil else { return (nil, event) }
+            return (request.size, event)
         }
+    }
+
+    /// Whether a batch would end within the transaction that an operation begins, which fits into a batch of its own.
+    func cutsTransaction(_ index: Int, _ limit: Int) -> Bool {
+        let event = items[index].operation.position.event
+        guard batches.takesBatches, tally.active > 0, index > 0, items[index - 1].operation.position.event != event
+        else { return false }
+        let rest = items[index...].prefix(limit + 1)
+        let count = rest.prefix { $0.operation.position.event == event && $0.phase.isPlanned }.count
+        return count <= limit && count > limit - tally.active
     }
 
     /// The operation is to be sent, perhaps again, unless the push has stopped.

@@ -9,8 +9,8 @@ public struct PushSettings: Sendable {
     public var policy: ConflictPolicy
     /// The maximum number of operations on different rows in flight at once.
     public var concurrency: Int
-    /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch
-    /// requests are sent one after another, whatever the concurrency.
+    /// The maximum number of operations in one request, if the server supports batches; 1 to send each alone. Batch requests
+    /// are sent one after another, whatever the concurrency, and don't cut a transaction that fits.
     public var batchSize: Int
     /// How often a request is retried if the server is busy or failing.
     public var retries: Int
@@ -419,15 +419,14 @@ package struct PushMachine: Sendable {
         if batches.takesBatches, tally.active > 0 { return [] }
         let limit = batches.takesBatches ? options.batchSize : max(1, options.concurrency)
         var actions: [Action] = []
-        var index = front
-        while tally.active < limit, index < items.count {
-            defer { index += 1 }
-            guard items[index].phase.isPlanned else { continue }
+        for index in front..<items.count where items[index].phase.isPlanned {
+            if tally.active >= limit { break }
             switch blocker(of: index) {
-            case .free:
-                actions.append(freeze(index, again: false))
             // Nothing that comes after a follow-up is sent before it: a lost answer must not reverse the order.
             case .waits: return actions
+            case .free where cutsTransaction(index, limit): return actions
+            case .free:
+                actions.append(freeze(index, again: false))
             case .never(let reason):
                 items[index].report.reason = reason
                 move(index, to: .finished)

@@ -49,6 +49,41 @@ import Testing
         #expect(desk.machine.outcome == .complete)
     }
 
+    /// Operations of events, by their numbers.
+    private static func desk(of events: [UInt64], _ change: (inout PushSettings) -> Void = { _ in }) -> PushDesk {
+        PushDesk(events.enumerated().map { PushDesk.operation("r\($0 + 1)", $1) }) { options in
+            options.takesBatches = true
+            options.batchSize = 4
+            change(&options)
+        }
+    }
+
+    @Test func `a transaction that fits into a request is not cut`() {
+        func requests(_ desk: PushDesk) -> [String] {
+            var desk = desk
+            while !desk.together.isEmpty || !desk.waiting.isEmpty {
+                if desk.together.isEmpty {
+                    var reply = ServerReply(status: 200, content: Self.row("r\(desk.waiting[0].index + 1)"))
+                    reply.capabilities = .batch
+                    desk.answer(reply)
+                } else {
+                    desk.answerTogether(Self.agreement(desk))
+                }
+            }
+            #expect(desk.machine.outcome == .complete)
+            return desk.sent.map { $0.replacing("together ", with: "").replacing("update ", with: "") }
+        }
+        #expect(requests(Self.desk(of: [1, 2, 3, 3, 3, 4])) == ["r1 r2", "r3 r4 r5 r6"])
+        #expect(requests(Self.desk(of: [1, 2, 2, 2, 3, 3])) == ["r1 r2 r3 r4", "r5 r6"])
+        #expect(requests(Self.desk(of: [1, 1, 1, 2, 2, 3])) == ["r1 r2 r3", "r4 r5 r6"])
+        // One that is too large is sent as before.
+        #expect(requests(Self.desk(of: [1, 2, 2, 2, 2, 2])) == ["r1 r2 r3 r4", "r5 r6"])
+        // The same by size: each operation has about 125 bytes.
+        func small(_ options: inout PushSettings) { options.batchBytes = 400 }
+        #expect(requests(Self.desk(of: [1, 2, 2, 2, 3], small)) == ["r1", "r2 r3 r4", "r5"])
+        #expect(requests(Self.desk(of: [1, 1, 1, 1, 2], small)) == ["r1 r2 r3", "r4", "r5"])
+    }
+
     @Test func `an unknown server gets one operation first, and its answer shows what it supports`() {
         var desk = Self.desk { $0.takesBatches = false }
         #expect(desk.sent == ["update r1"])
