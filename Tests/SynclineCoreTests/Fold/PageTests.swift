@@ -106,6 +106,24 @@ import Testing
         }
     }
 
+    @Test func `the reason of a lost right outlives a migration, a later change and a decision about the first`() throws
+    {
+        try change(.update, ["a": "mine"])
+        try loseRight()
+        let schema = Declaration(version: 2, isStrict: false, tables: [])
+        let steps: [SchemaStep] = [.renameColumn(table: "t", from: "a", to: "z")]
+        try projector.apply(Event(time: 0, .declared(schema, steps: steps)), number: projector.through + 1)
+        #expect(try code() == "right-lost" && row()?["z"] == .string("mine"))
+        try change(.update, ["b": "later"])
+        #expect(try plan() == [.conflict, .pending])
+        let resolution = Resolution(table: "t", id: "r", choice: .takeServer, change: nil, policy: nil)
+        try projector.apply(Event(time: 0, .resolved(resolution)), number: projector.through + 1)
+        #expect(try plan() == [.pending])
+        try send()
+        try answer(404, Self.gone)
+        #expect(try code() == "right-lost")
+    }
+
     @Test func `a state that an own write replaced is news only if everything is read again`() throws {
         try change(.update, ["a": "mine"])
         let operation = try #require(try PushPlan(reader).operations.first)

@@ -73,6 +73,32 @@ import Testing
         try await store.close()
     }
 
+    @Test(arguments: TestBackend.stores)
+    func `a transaction is at the server as a whole, or not at all, if the line breaks`(_ backend: TestBackend)
+        async throws
+    {
+        let desk = try ClientDesk(backend)
+        let store = try await desk.store("s")
+        try await store.pullAll()
+        for id in ["a", "b"] { try await store.insert(id, "one") }
+        try await store.transaction { transaction in
+            for id in ["c", "d", "e"] {
+                _ = try transaction.insert(
+                    "todoitem", .object([.init("id", .string(id)), .init("text", .string("two"))]))
+            }
+        }
+        _ = desk.line.takeRequests()
+        desk.line.lose(1)
+        var settings = PushSettings()
+        (settings.batchSize, settings.retries) = (4, 0)
+        #expect(try await store.push(settings).reason?.code == .offline)
+        #expect(try desk.truth().keys.sorted() == ["a", "b"])
+        #expect(try await store.push(settings).outcome == .complete)
+        #expect(desk.line.takeRequests() == Array(repeating: "POST /tables/$batch", count: 3))
+        #expect(try desk.truth().count == 5)
+        try await store.close()
+    }
+
     @Test func `N28: each operation has the same result as if it had been sent alone`() async throws {
         let desk = try ClientDesk()
         let store = try await desk.store("s")
