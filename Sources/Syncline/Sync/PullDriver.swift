@@ -54,7 +54,8 @@ struct PullDriver {
         _ query: PullQuery, from cursor: CursorState?, reconciles: Bool, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
         var machine = try PullMachine(query, from: cursor, retries: retries)
-        guard try await read(&machine, query, &report) else { return false }
+        var unseen: Set<ExactString> = []
+        guard try await read(&machine, query, &report, &unseen) else { return false }
         if reconciles, report.reason == nil { try await reconcile(query, clearing: nil, &report) }
         return true
     }
@@ -64,16 +65,28 @@ struct PullDriver {
         _ query: PullQuery, from cursor: CursorState?, _ report: inout PullReport
     ) async throws(SyncError) -> Bool {
         var machine = try ChangesMachine(query, from: cursor, retries: retries)
-        guard try await read(&machine, query, &report) else { return false }
-        if reconciles || machine.isAuditDue, report.reason == nil {
-            try await reconcile(query, clearing: machine.cursor, &report)
+        var unseen = cursor == nil && query.queryID != nil ? try ownRows(query) : []
+        guard try await read(&machine, query, &report, &unseen) else { return false }
+        guard report.reason == nil else { return true }
+        let stored = unseen.isEmpty ? machine.cursor : machine.cursor?.auditDue
+        if reconciles || machine.isAuditDue {
+            try await reconcile(query, clearing: stored, &report)
+        } else if !unseen.isEmpty {
+            try await remove([], asking: unseen.map(\.text).sorted(), query, clearing: stored, &report)
         }
         return true
     }
 
+    /// The rows of own writes before the first pull of a query. It does not name those that are gone since.
+    private func ownRows(_ query: PullQuery) throws(SyncError) -> Set<ExactString> {
+        let rows = try database.read { reader throws(SyncError) in try Audit(reader, query, found: []).gone }
+        return Set(rows.map { ExactString($0) })
+    }
+
     /// Reads all pages; returns false if the server must be read in the other way.
     private func read(
-        _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport
+        _ machine: inout some PullReading, _ query: PullQuery, _ report: inout PullReport,
+        _ unseen: inout Set<ExactString>
     ) async throws(SyncError) -> Bool {
         var action = await converse(&machine, machine.start(), query)
         var nameless: Set<UInt64> = []
@@ -81,7 +94,10 @@ struct PullDriver {
             nameless.formUnion(rows.compactMap { $0.id.isEmpty ? $0.fault?.digest : nil })
             let lookedUp = try await lookUp(rows, query, &report)
             if report.reason != nil { break }
-            try await store(rows, lookedUp: lookedUp, query, cursor, isAudit: false, &report)
+            if !unseen.isEmpty { unseen.subtract(rows.map { ExactString($0.id) }) }
+            // If the process ends now, the next pull looks for the rows that were not seen.
+            let place = unseen.isEmpty ? cursor : cursor?.auditDue
+            try await store(rows, lookedUp: lookedUp, query, place, isAudit: false, &report)
             progress(.pulling(table: query.table, received: machine.received, total: machine.total))
             action = await converse(&machine, machine.stored(), query)
         }
@@ -186,7 +202,7 @@ struct PullDriver {
         report.conflicts += effect.conflicts
     }
 
-    /// Finds rows that disappeared without a tombstone; the cursor then covers them too.
+    /// Finds rows that disappeared without a tombstone.
     private func reconcile(
         _ query: PullQuery, clearing cursor: CursorState?, _ report: inout PullReport
     ) async throws(SyncError) {
@@ -200,12 +216,20 @@ struct PullDriver {
         let audit = try database.read { reader throws(SyncError) in
             try Audit(reader, query, found: found, hasOthers: hasOthers)
         }
-        var presence = PresenceMachine(query.table, audit.claimed, retries: retries)
+        try await remove(audit.gone, asking: audit.claimed, query, clearing: cursor, &report)
+    }
+
+    /// Removes rows, and of others those that the server does not have; the cursor then covers them too.
+    private func remove(
+        _ gone: [String], asking unclear: [String], _ query: PullQuery, clearing cursor: CursorState?,
+        _ report: inout PullReport
+    ) async throws(SyncError) {
+        var presence = PresenceMachine(query.table, unclear, retries: retries)
         _ = await converse(&presence, presence.ask(), query)
         report.requests += presence.requests
         report.reason = presence.stop
         guard presence.stop == nil else { return }
-        let gone = audit.gone + presence.gone
+        let gone = gone + presence.gone
         for part in stride(from: 0, to: gone.count, by: 1000) {
             let rows = gone[part..<min(part + 1000, gone.count)].map { ServerRow.gone($0) }
             try await store(rows, query, nil, isAudit: true, &report)

@@ -10,7 +10,7 @@ public struct SyncHealth: Hashable, Codable, Sendable {
     public var pending = 0
     /// The number of operations in conflict.
     public var conflicts = 0
-    /// The number of parked operations, which the server refused.
+    /// The number of operations that the server refused, or whose right was lost.
     public var refused = 0
     /// The number of rows that are held.
     public var held = 0

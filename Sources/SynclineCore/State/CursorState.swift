@@ -51,6 +51,12 @@ extension CursorState {
     package var isAuditDue: Bool {
         if case .changes(_, isAuditDue: true) = place { true } else { false }
     }
+
+    /// The same place, from which an audit is due.
+    package var auditDue: CursorState {
+        guard case .changes(let cursor, _) = place else { return self }
+        return CursorState(.changes(cursor, isAuditDue: true), query: query, updated: updated)
+    }
 }
 
 // MARK: Its bytes
