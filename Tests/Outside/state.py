@@ -19,12 +19,12 @@ import sys
 import uuid
 from typing import Iterator, NamedTuple, NoReturn, Optional
 
-VERSION = 12
+VERSION = 13
 LONG = 1 << 63
 WORD = (1 << 64) - 1
 ENCODINGS = ["", "constant", "flags", "integers", "instants", "strings", "symbols", "dictionary", "fixed", "any"]
 CONSTANT, FLAGS, INTEGERS, INSTANTS, STRINGS, SYMBOLS, DICTIONARY, FIXED, ANY = range(1, 10)
-KINDS = {1: "shape", 2: "cursor", 3: "row", 4: "setting", 6: "failing", 7: "index", 8: "unreadable", 0x7f: "journal"}
+KINDS = {1: "shape", 2: "cursor", 3: "row", 4: "setting", 6: "failing", 7: "index", 8: "unreadable", 9: "undone", 0x7f: "journal"}
 Shapes = dict[int, list[str]]
 Columns = dict[str, str]
 

@@ -77,7 +77,7 @@ enum StoreSnippets {
             print(origin.field, origin.event, origin.cause)
         }
 
-        try await database.undo()  // reverts the newest transaction that was not sent
+        try await database.undo()
 
         expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
     }
@@ -94,7 +94,14 @@ enum StoreSnippets {
 
         expect(try await database.rows(of: "todoitem").get(id: "a")?.columns["text"] == "milk")
 
-        for step in try await database.undoSteps() { print(step.name ?? "change", step.rows) }
+        try await database.undo()  // reverts the newest transaction that was not sent
+        try await database.redo()  // makes it again, as a new transaction
+
+        for await steps in database.observeUndoSteps().outcomes {
+            guard let steps = try? steps.get() else { continue }
+            print(steps.undo.first?.name ?? "nothing", steps.redo.count)
+            break
+        }
 
         let event = database.lastEvent
         try await database.restore(try await database.restoration(undoing: event))

@@ -244,6 +244,7 @@ private struct Stamped: VersionedModel {
             Step("transaction(_:durability:_:)") { _ = try await $0.transaction { try $0.get("note", id: "n6") } },
             Step("undo()") { try await $0.undo() },
             Step("undoSteps(limit:)") { _ = try await $0.undoSteps() },
+            Step("canRedo()") { _ = try await $0.canRedo() },
             Step("canUndo()") { database in
                 let found = try await database.canUndo()
                 #expect(found)

@@ -90,7 +90,7 @@ import Testing
         await call("push", "--retries", "0", exit: .failed)
         await call("update", "note", #"{"id":"r1","text":"oat milk"}"#)
         await call("push")
-        // A conflict that is resolved, one that waits, one that is dropped, and an undone change.
+        // A conflict that is resolved, one that waits, one that is dropped, and a change that was undone and redone.
         for (id, text) in [("r2", "mine"), ("r3", "waits"), ("r4", "dropped")] {
             server.upsert([.object([.init("id", .string(id)), .init("text", .string("of the server"))])], in: "note")
             await call("update", "note", #"{"id":"\#(id)","text":"\#(text)"}"#)
@@ -99,7 +99,7 @@ import Testing
         await call("resolve", "note/r2", "--keep-mine")
         await call("drop", "note/r4")
         await call("delete", "note", "r0")
-        await call("undo")
+        for word in ["undo", "redo", "undo"] { await call(word) }
         let second = try await SyncDatabase.open(at: log.path, configuration(version: 2))
         try await second.resetCursor(table: "note", queryID: "all")
         try await second.close()
@@ -108,6 +108,8 @@ import Testing
         await call("purge", "other", "--force")
         await call("resync", "note")
         await call("insert", "note", #"{"id":"p","title":"pending","price":"-0.10"}"#)
+        await call("update", "note", #"{"id":"p","title":"undone"}"#)
+        await call("undo")
         return log
     }
 
@@ -118,7 +120,10 @@ import Testing
         try writer.roll()
         try writer.close()
         #expect(await Call.tool("config", "retention", "1 events", on: log).exit == .done)
-        #expect(await Call.tool("insert", "note", #"{"id":"q","title":"after"}"#, on: log).exit == .done)
+        for id in ["q", "undone"] {
+            #expect(await Call.tool("insert", "note", #"{"id":"\#(id)","title":"after"}"#, on: log).exit == .done)
+        }
+        #expect(await Call.tool("undo", on: log).exit == .done)
         let compaction = await Call.tool("compact", "--json", on: log)
         #expect(try compaction.object()["firstEvent"] as? String != "@1", "\(compaction.output)")
         return log

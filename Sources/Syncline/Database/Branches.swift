@@ -117,7 +117,7 @@ extension SyncDatabase {
             // Decided on the state that the transaction is made in.
             let landing = try Landing(from: base, to: branch, onto: engine.reader)
             guard over || landing.moved.isEmpty else { throw Branches.moved(landing.moved) }
-            let (_, event) = try engine.local(isGrouped: true) { transaction throws(SyncError) in
+            let (_, event) = try engine.local(TransactionHeading(isGrouped: true)) { transaction throws(SyncError) in
                 for change in landing.changes { try transaction.make(change) }
             }
             try engine.record(.configured(name: point.landed, value: .integer(Int64(event ?? 0))))

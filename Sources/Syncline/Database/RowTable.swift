@@ -73,7 +73,7 @@ public struct RowTable: Sendable {
         _ body: @escaping @Sendable (SyncTransaction) throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         try await database.perform(durability) { engine throws(SyncError) in
-            try engine.local(isGrouped: isGrouped, body).value
+            try engine.local(TransactionHeading(isGrouped: isGrouped), body).value
         }
     }
 

@@ -57,6 +57,7 @@ extension StoreWriter {
             let collection = try log.letGo(before: plan.anchor + 1, checkpoints: plan.dropped)
             report.segmentsRemoved = collection.segmentsRemoved
             report.bytesRemoved = collection.bytesRemoved.rawValue
+            observers.tellOfRemoval()
         }
         report.firstEvent = EventNumber(rawValue: try storage.openLog().floor.rawValue)
         return report

@@ -53,7 +53,7 @@ extension SyncDatabase {
     @concurrent
     public func restore(_ restoration: Restoration) async throws(SyncError) -> EventNumber? {
         let event = try await perform { engine throws(SyncError) in
-            try engine.local(isGrouped: true) { transaction throws(SyncError) in
+            try engine.local(TransactionHeading(isGrouped: true)) { transaction throws(SyncError) in
                 try restoration.check(engine.reader)
                 for part in restoration.parts { try transaction.restore(part) }
             }.event
@@ -74,7 +74,7 @@ extension SyncTransaction {
 }
 
 extension StateLoader {
-    fileprivate func state(through event: UInt64) throws(SyncError) -> StateReader {
+    func state(through event: UInt64) throws(SyncError) -> StateReader {
         let projector = try load(through: event)
         return projector.reader(of: projector.store.endCommit())
     }

@@ -191,7 +191,7 @@ extension SyncError {
 
 extension StoreEngine {
     fileprivate func takeIn(_ transaction: LocalTransaction, at time: Int64) throws(SyncError) {
-        _ = try local(isGrouped: transaction.isGrouped, named: transaction.name, at: time) { here throws(SyncError) in
+        _ = try local(transaction.heading, at: time) { here throws(SyncError) in
             try here.writer.takeIn(transaction)
         }
     }

@@ -17,7 +17,6 @@ public final class SyncDatabase: Sendable {
     /// The connection to the server in use.
     let link = Mutex<ServerChannel?>(nil)
     let automatic = Mutex(AutomaticSlot.free)
-    let undone = Mutex(UndoneTransactions())
     /// The models whose columns were declared.
     let models = Mutex(DeclaringModels())
     /// What other modules keep for as long as the store is open, by its type.
@@ -147,7 +146,8 @@ public final class SyncDatabase: Sendable {
         _ body: @escaping @Sendable (SyncTransaction) throws -> Value
     ) async throws -> (value: Value, event: UInt64?) {
         try await writer.perform(durability ?? configuration.durability) { engine in
-            let (outcome, event) = try engine.local(isGrouped: isGrouped, named: name) { transaction in
+            let heading = TransactionHeading(isGrouped: isGrouped, name: name)
+            let (outcome, event) = try engine.local(heading) { transaction in
                 Result { try body(transaction) }
             }
             // An error that the app throws passes through unchanged; the writer rolls the changes back.

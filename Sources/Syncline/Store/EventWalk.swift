@@ -64,13 +64,24 @@ package struct EventWalk: Sendable {
 
     /// When an event was written, and the name if it is a transaction of the app; nil if the event was removed.
     package func transaction(_ event: UInt64) throws(SyncError) -> (time: Int64, name: String?)? {
-        var found: (time: Int64, name: String?)?
+        try read(event) { record throws(SyncError) in
+            var reader = try EventReader(record, ShapeTable())
+            return try reader.heading()
+        }
+    }
+
+    /// An event; nil if it was removed.
+    package func event(_ event: UInt64) throws(SyncError) -> Event? {
+        try read(event) { record throws(SyncError) in try Event(record) }
+    }
+
+    private func read<Found>(
+        _ event: UInt64, _ body: (UnsafeRawBufferPointer) throws(SyncError) -> Found
+    ) throws(SyncError) -> Found? {
         if try event < first { return nil }
+        var found: Found?
         try forEachRecord(from: event) { number, record throws(SyncError) in
-            if number == event {
-                var reader = try EventReader(record, ShapeTable())
-                found = try reader.heading()
-            }
+            if number == event { found = try body(record) }
             return false
         }
         return found

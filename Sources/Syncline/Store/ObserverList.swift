@@ -70,9 +70,11 @@ final class ObserverList: Sendable {
 
     // MARK: Observers
 
-    /// Returns a stream with an element after each commit of a subject; several commits may share one.
-    func signals(of subject: Subject) -> AsyncStream<Void> {
+    /// Returns a stream with an element after each commit of a subject; several commits may share one. With `beginsNow`
+    /// it has one already.
+    func signals(of subject: Subject, beginsNow: Bool = false) -> AsyncStream<Void> {
         stream { content, signal in
+            if beginsNow { signal.yield() }
             if subject.isErasure ? content.isErased : content.isFinished {
                 if subject.isErasure { signal.yield() }
                 return nil
@@ -152,6 +154,15 @@ final class ObserverList: Sendable {
         content.withLock { content in
             for observer in content.observers.values {
                 if case .changes = observer.subject { observer.signal.yield() }
+            }
+        }
+    }
+
+    /// Lets the observers of every commit look again, because history was removed.
+    func tellOfRemoval() {
+        content.withLock { content in
+            for observer in content.observers.values {
+                if case .everyCommit = observer.subject { observer.signal.yield() }
             }
         }
     }

@@ -74,16 +74,14 @@ package final class StoreEngine {
 
     /// Runs a transaction, and writes its changes as one event.
     func local<Value>(
-        isGrouped: Bool, named name: String? = nil, at time: Int64? = nil,
-        _ body: (SyncTransaction) throws(SyncError) -> Value
+        _ heading: TransactionHeading, at time: Int64? = nil, _ body: (SyncTransaction) throws(SyncError) -> Value
     ) throws(SyncError) -> (value: Value, event: UInt64?) {
         recordOpening()
         let number = nextNumber
         let transaction = SyncTransaction(
             self,
             LocalTransactionWriter(
-                projector, number: number, time: time ?? environment.milliseconds(), isGrouped: isGrouped,
-                name: name, notesSeen: isFollower))
+                projector, number: number, time: time ?? environment.milliseconds(), heading, notesSeen: isFollower))
         // An app that keeps it must not change the state later, also after an error.
         defer { transaction.close() }
         let value = try body(transaction)

@@ -92,8 +92,7 @@ final class StoreFollower {
         do throws(SyncError) {
             for (time, transaction) in try file.transactions(in: projector.declaration, nil) {
                 var writer = LocalTransactionWriter(
-                    projector, number: projector.through + 1, time: time, isGrouped: transaction.isGrouped,
-                    name: transaction.name)
+                    projector, number: projector.through + 1, time: time, transaction.heading)
                 // What must wait in the other process is shown here as it was made.
                 try writer.takeIn(transaction, waits: false)
                 _ = try writer.finish()

@@ -35,18 +35,20 @@ public final class SyncTransaction {
 
     /// Deletes a row.
     public func delete(_ table: String, id: String) throws(SyncError) {
-        checkOpen()
-        try engine.projector.check(table: table)
-        try Item.check(id: id)
-        _ = try writer.change(.delete, table, id)
+        try make(LocalChange(kind: .delete, table: table, id: id))
     }
 
     /// Inserts a row whose columns are already encoded.
     public func insert(_ table: String, id: String, columns: Row) throws(SyncError) {
+        try make(LocalChange(kind: .insert, table: table, id: id, columns: columns))
+    }
+
+    /// Makes a change whose columns are already encoded, if it changes something.
+    func make(_ change: LocalChange) throws(SyncError) {
         checkOpen()
-        try engine.projector.check(table: table)
-        try Item.check(id: id)
-        try writer.change(.insert, table, id, columns)
+        try engine.projector.check(table: change.table)
+        try Item.check(id: change.id)
+        try writer.change(change.kind, change.table, change.id, change.columns)
     }
 
     /// Reads a row, changes it and stores the columns that differ. Returns the row as stored.
@@ -82,9 +84,6 @@ public final class SyncTransaction {
         checkOpen()
         return try writer.change(kind, table, item: item, engine.environment.newID)
     }
-
-    /// The numbers of changes, including the transaction's own.
-    var totals: Totals { engine.projector.totals }
 
     /// Refuses the whole transaction, whatever the rest of it does, because a change already made must not stay.
     func refuse(_ error: SyncError) {

@@ -73,16 +73,16 @@ package struct Opening: Hashable, Sendable {
 
 /// Changes made together.
 package struct LocalTransaction: Hashable, Sendable {
+    package var heading: TransactionHeading
     package var changes: [LocalChange]
-    /// Whether it was made as a transaction, and so is undone as a whole.
-    package var isGrouped: Bool
-    /// The app's name for it.
-    package var name: String?
 
-    package init(_ changes: [LocalChange], isGrouped: Bool, name: String? = nil) {
+    package init(_ changes: [LocalChange], _ heading: TransactionHeading) {
+        self.heading = heading
         self.changes = changes
-        self.isGrouped = isGrouped
-        self.name = name
+    }
+
+    package init(_ changes: [LocalChange], isGrouped: Bool) {
+        self.init(changes, TransactionHeading(isGrouped: isGrouped))
     }
 }
 

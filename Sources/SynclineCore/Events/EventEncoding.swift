@@ -141,7 +141,7 @@ extension Event {
             writer.append(name: name)
             writer.append(optional: value)
         case .local(let transaction):
-            writer.append(transactionNamed: transaction.name, isGrouped: transaction.isGrouped)
+            writer.append(transaction.heading)
             for change in transaction.changes { writer.append(change: change) }
         case .undone(let event):
             writer.append(optional: .integer(Int64(bitPattern: event)))
@@ -364,10 +364,10 @@ package struct EventReader {
             let name = try name()
             return .configured(name: name, value: try optionalValue())
         case .local:
-            let (isGrouped, name) = try transaction()
+            let heading = try transaction()
             var changes: [LocalChange] = []
             while !isAtEnd { changes.append(try change()) }
-            return .local(LocalTransaction(changes, isGrouped: isGrouped, name: name))
+            return .local(LocalTransaction(changes, heading))
         case .undone:
             return .undone(event: UInt64(bitPattern: try integer()))
         case .page:

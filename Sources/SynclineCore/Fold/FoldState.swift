@@ -15,6 +15,8 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var types = TypeCatalog()
     /// Whether rows may be listed as unreadable; false only if none is.
     @exclusivity(unchecked) var hasUnreadableRows = false
+    /// Whether there are transactions that were undone and can be redone; false only if there is none.
+    @exclusivity(unchecked) var hasUndone = false
     /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
     /// The last event that was folded.
@@ -39,6 +41,7 @@ package final class FoldState: ShapeNumbering {
         types = try StateReader(store.snapshot, shapes).types
         indexes = try StateReader(store.snapshot, shapes).allIndexes(types)
         hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
+        hasUndone = try store.snapshot.firstKey(from: [Keyspace.undone])?.first == Keyspace.undone
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 
@@ -175,6 +178,7 @@ package final class FoldState: ShapeNumbering {
         let ids: IDComparison
         let indexes: IndexList
         let types: TypeCatalog
+        let hasUndone: Bool
         let declaration: Declaration?
         package let totals: Totals
         package let through: UInt64
@@ -182,8 +186,8 @@ package final class FoldState: ShapeNumbering {
 
     package var mark: Mark {
         Mark(
-            shapes: shapes.count, ids: ids, indexes: indexes, types: types, declaration: declaration, totals: totals,
-            through: through)
+            shapes: shapes.count, ids: ids, indexes: indexes, types: types, hasUndone: hasUndone,
+            declaration: declaration, totals: totals, through: through)
     }
 
     /// Returns to an earlier mark after the store has returned to it. Nothing is read, so nothing can fail.
@@ -193,6 +197,7 @@ package final class FoldState: ShapeNumbering {
         ids = mark.ids
         indexes = mark.indexes
         types = mark.types
+        hasUndone = mark.hasUndone
         declaration = mark.declaration
         totals = mark.totals
         through = mark.through

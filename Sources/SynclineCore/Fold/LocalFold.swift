@@ -9,19 +9,19 @@ package struct LocalFold {
     /// Folds a transaction of the log.
     func apply(_ reader: inout EventReader, number: UInt64) throws(SyncError) {
         do {
-            let isGrouped = try reader.transaction().isGrouped
+            let heading = try reader.transaction()
             var index: UInt32 = 0
             var group = ChangeGroup()
             while !reader.isAtEnd {
                 let change = try reader.encodedChange()
                 let position = Position(event: number, index: index)
                 let isMade =
-                    try insertNew(change, at: position, isGrouped: isGrouped)
-                    || apply(try LocalChange(change), at: position, isGrouped: isGrouped)
+                    try insertNew(change, at: position, isGrouped: heading.isGrouped)
+                    || apply(try LocalChange(change), at: position, isGrouped: heading.isGrouped)
                 group.add(isMade: isMade, isLocal: state.types.isLocal(change.table))
                 index += 1
             }
-            if isGrouped { end(group, number) }
+            try end(group, number, heading)
             state.through = number
         } catch let error as SyncError {
             throw error
@@ -41,10 +41,10 @@ package struct LocalFold {
         var group = ChangeGroup()
         for (index, change) in transaction.changes.enumerated() where isWanted(change) {
             let position = Position(event: number, index: UInt32(index))
-            let isMade = try apply(change, at: position, isGrouped: transaction.isGrouped)
+            let isMade = try apply(change, at: position, isGrouped: transaction.heading.isGrouped)
             group.add(isMade: isMade, isLocal: state.types.isLocal(change.table))
         }
-        if transaction.isGrouped { end(group, number) }
+        try end(group, number, transaction.heading)
     }
 
     /// Folds the insert of a row that the state does not know, which is the most frequent change; returns false for
@@ -155,9 +155,10 @@ package struct LocalFold {
         state.write(first, at: pending.first, old: old)
     }
 
-    /// Records how many changes of a transaction there are to undo, which is known at its end.
-    func end(_ group: ChangeGroup, _ event: UInt64) {
-        if group.made == 0 { return }
+    /// Records what of a transaction is known at its end: how many changes there are to undo, and what can be redone.
+    func end(_ group: ChangeGroup, _ event: UInt64, _ heading: TransactionHeading) throws(SyncError) {
+        try state.endRedo(after: heading.undo, hasMade: group.made > 0)
+        if !heading.isGrouped || group.made == 0 { return }
         var writer = ByteWriter()
         writer.append(varint: group.made + group.local)
         state.put(state.journalKey(.end(of: event)), writer.bytes, old: nil)

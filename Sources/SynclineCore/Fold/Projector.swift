@@ -9,7 +9,7 @@ package final class Projector {
 
     /// Raised with every change of the fold or of the state's encoding: older checkpoints are then rebuilt from the
     /// events.
-    package static let version: UInt32 = 12
+    package static let version: UInt32 = 13
 
     package init(
         store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
@@ -45,7 +45,9 @@ package final class Projector {
         case .opened(let opening): try SettingsFold(state: state).apply(opening)
         case .configured(let name, let value): try SettingsFold(state: state).set(name, value)
         case .local(let transaction): try local.apply(transaction, number: number)
-        case .undone(let undone): try local.undo(undone)
+        case .undone(let undone):
+            try local.undo(undone)
+            try state.note(undone: undone, by: number)
         case .page(let page): try pages.apply(page)
         case .purged(let purge): try PurgeFold(state: state).apply(purge)
         case .indexed(let change): try IndexFold(state: state).apply(change)

@@ -4,6 +4,7 @@ struct PurgeFold {
     let state: FoldState
 
     func apply(_ purge: Purge) throws(SyncError) {
+        try state.endRedo()
         let keys =
             if let ids = purge.ids {
                 ids.map { state.rowKey(purge.table, $0) }

@@ -66,12 +66,12 @@ package final class RescueFold {
             let position = Position(event: number, index: UInt32(index))
             let isFolded = try attempt { () throws(SyncError) in
                 try projector.state.layGround(for: change)
-                let isMade = try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped)
+                let isMade = try projector.local.apply(change, at: position, isGrouped: transaction.heading.isGrouped)
                 group.add(isMade: isMade, isLocal: projector.state.types.isLocal(change.table))
             }
             isWhole = isWhole && isFolded
         }
-        if transaction.isGrouped { projector.local.end(group, number) }
+        try projector.local.end(group, number, transaction.heading)
         return isWhole
     }
 

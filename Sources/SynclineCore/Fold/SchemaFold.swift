@@ -9,6 +9,7 @@ struct SchemaFold {
     func apply(_ declared: Declaration, _ steps: [SchemaStep]) throws(SyncError) {
         let before = state.declaration ?? .none
         var known = before
+        if !steps.isEmpty { try state.endRedo() }
         for step in steps {
             try apply(step)
             known = known.following(step)

@@ -139,7 +139,7 @@ package struct Replay {
             let entry = try projector.state.entry(projector.state.rowKey(change.table, change.id)).entry
             if let reason = change.refusal(on: entry ?? RowEntry()) { return reason }
             let position = Position(event: number, index: UInt32(index))
-            _ = try projector.local.apply(change, at: position, isGrouped: transaction.isGrouped)
+            _ = try projector.local.apply(change, at: position, isGrouped: transaction.heading.isGrouped)
         }
         return nil
     }

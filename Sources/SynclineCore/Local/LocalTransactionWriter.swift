@@ -6,7 +6,7 @@ import SynclineGround
 
 package struct LocalTransactionWriter {
     private let projector: Projector
-    private let isGrouped: Bool
+    private let heading: TransactionHeading
     private let number: UInt64
     private var event: EventWriter
     /// The encoded id of the current row.
@@ -22,15 +22,14 @@ package struct LocalTransactionWriter {
     private var isContested = false
 
     package init(
-        _ projector: Projector, number: UInt64, time: Int64, isGrouped: Bool, name: String? = nil,
-        notesSeen: Bool = false
+        _ projector: Projector, number: UInt64, time: Int64, _ heading: TransactionHeading, notesSeen: Bool = false
     ) {
         self.notesSeen = notesSeen
         self.projector = projector
         self.number = number
-        self.isGrouped = isGrouped
+        self.heading = heading
         event = EventWriter(.local, time: time)
-        event.append(transactionNamed: name, isGrouped: isGrouped)
+        event.append(heading)
     }
 
     /// Makes a change; returns false if it changes nothing.
@@ -55,7 +54,7 @@ package struct LocalTransactionWriter {
         event.append(change: change)
         do throws(SyncError) {
             let position = Position(event: number, index: UInt32(count))
-            let isMade = try projector.local.apply(change, at: position, isGrouped: isGrouped)
+            let isMade = try projector.local.apply(change, at: position, isGrouped: heading.isGrouped)
             group.add(isMade: isMade, isLocal: projector.state.types.isLocal(change.table))
         } catch {
             failure = error
@@ -72,7 +71,8 @@ package struct LocalTransactionWriter {
         let position = Position(event: number, index: UInt32(count))
         let isMade = try self.id.withView { id throws(SyncError) in
             try columns.withView { row throws(SyncError) in
-                try projector.local.insertNew(table, id, row.shape, row.bytes, at: position, isGrouped: isGrouped)
+                try projector.local.insertNew(
+                    table, id, row.shape, row.bytes, at: position, isGrouped: heading.isGrouped)
             }
         }
         guard isMade else { return false }
@@ -121,11 +121,11 @@ package struct LocalTransactionWriter {
         failure = failure ?? error
     }
 
-    /// Returns the event's bytes, or nil if nothing changed.
+    /// Returns the event's bytes, or nil if nothing changed. A redo is an event even then: it is not left to be made.
     package mutating func finish() throws(SyncError) -> [UInt8]? {
         if let failure { throw failure }
-        guard count > 0 else { return nil }
-        if isGrouped { projector.local.end(group, number) }
+        guard count > 0 || heading.undo != nil else { return nil }
+        try projector.local.end(group, number, heading)
         projector.state.through = number
         return event.bytes
     }

@@ -19,7 +19,7 @@ extension Masking {
             event.body = .configured(name: mask(setting: name), value: value.map { mask($0, setting: name) })
         case .local(var transaction):
             transaction.changes = transaction.changes.map { mask($0) }
-            transaction.name = transaction.name.map { mask(words: $0) }
+            transaction.heading.name = transaction.heading.name.map { mask(words: $0) }
             event.body = .local(transaction)
         case .page(let page): event.body = .page(mask(page))
         case .purged(var purge):

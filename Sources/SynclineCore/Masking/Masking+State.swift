@@ -63,6 +63,7 @@ extension Masking {
             let row = try RowKey(UnsafeRawBufferPointer(rebasing: key[1...]))
             return ([Keyspace.failing] + mask(row, comparison), [UInt8](value))
         case Keyspace.unreadable: return try unreadable(key, &reader, comparison)
+        case Keyspace.undone: return ([UInt8](key), [UInt8](value))
         case Keyspace.journal:
             // An event's changes are followed by an entry that applies to all of them.
             if key.suffix(4).allSatisfy({ $0 == 0xff }) { return ([UInt8](key), [UInt8](value)) }

@@ -6,6 +6,7 @@
 //   06 a row's key                               its operation fails: the server answers 500 to it
 //   07 table 00 number value* id                 an index
 //   08 a row's key                               the server's row can't be read: `UnreadableRow.swift`
+//   09 event (8)                                 an undo that can be redone: `UndoneTransaction.swift`
 //   7f event (8) index (4)                      the journal: a change that is in the outbox
 //
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other string.
@@ -21,6 +22,7 @@ enum Keyspace {
     static let failing: UInt8 = 6
     static let indexes: UInt8 = 7
     static let unreadable: UInt8 = 8
+    static let undone: UInt8 = 9
     /// The largest, so that its newest entry comes after every other key.
     static var journal: UInt8 { KeyFilter.uncovered }
 }

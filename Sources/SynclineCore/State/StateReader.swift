@@ -136,20 +136,6 @@ package final class StateReader: Sendable {
 
     // MARK: Outbox
 
-    /// The positions of a transaction's changes that are in the outbox.
-    package func changes(of event: UInt64) throws(SyncError) -> [Position] {
-        var positions: [Position] = []
-        var prefix = ByteWriter()
-        prefix.append(Keyspace.journal)
-        prefix.append(ordered: event)
-        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(SyncError) in
-            let position = try Position(journalKey: key)
-            if position.index != .max { positions.append(position) }
-            return true
-        }
-        return positions
-    }
-
     /// The last positions of a transaction's changes in the outbox that are before an index, the last one first.
     func changes(of event: UInt64, before index: UInt32, limit: Int) throws(SyncError) -> [Position] {
         var positions: [Position] = []
@@ -165,24 +151,13 @@ package final class StateReader: Sendable {
         return positions
     }
 
-    /// How many of a transaction's changes are in the outbox.
-    package func changeCount(of event: UInt64) throws(SyncError) -> Int {
-        var (count, prefix) = (0, ByteWriter())
-        prefix.append(Keyspace.journal)
-        prefix.append(ordered: event)
-        try snapshot.forEach(prefix: prefix.bytes) { key, _ throws(SyncError) in
-            if try Position(journalKey: key).index != .max { count += 1 }
-            return true
-        }
-        return count
-    }
-
-    /// The rows that a transaction's changes in the outbox concern, each once.
+    /// The rows that a transaction's changes in the outbox concern, each once, in their order.
     package func rows(changedBy event: UInt64) throws(SyncError) -> [RowKey] {
-        var (rows, known): ([RowKey], Set<RowKey>) = ([], [])
-        for position in try changes(of: event) {
-            let row = try RowKey(malformed: change(at: position).rowKey)
-            if known.insert(row).inserted { rows.append(row) }
+        var (rows, known): ([RowKey], Set<[UInt8]>) = ([], [])
+        try forEachChange(from: event) { position, change throws(SyncError) in
+            if position.event > event { return false }
+            if known.insert(change.rowKey).inserted { rows.append(try RowKey(malformed: change.rowKey)) }
+            return true
         }
         return rows
     }

@@ -107,7 +107,9 @@ extension Chance {
     private mutating func transaction() -> LocalTransaction {
         let name = once(in: 3) ? text() : nil
         let changes = (0..<below(6)).map { _ in change() }
-        return LocalTransaction(changes, isGrouped: name != nil || once(in: 2), name: name)
+        let isGrouped = name != nil || once(in: 2)
+        let heading = TransactionHeading(isGrouped: isGrouped, name: name)
+        return LocalTransaction(changes, once(in: 4) ? TransactionHeading(redoing: next(), name: name) : heading)
     }
 
     mutating func event(_ kind: EventKind) -> Event {

@@ -64,7 +64,8 @@ import Testing
             [(.update, "x")], [(.insert, "y")], [(.update, "x")], [(.delete, "y"), (.insert, "y")],
         ]
         for (index, changes) in transactions.enumerated() {
-            var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 7, isGrouped: true)
+            var writer = LocalTransactionWriter(
+                projector, number: projector.through + 1, time: 7, TransactionHeading(isGrouped: true))
             for (kind, id) in changes {
                 let columns = kind == .delete ? Row([]) : Row([.init("a", .integer(Int64(index + 1)))])
                 try writer.change(kind, "t", id, columns)
@@ -85,7 +86,8 @@ import Testing
     {
         let projector = try Projector()
         func commit(_ changes: [(OperationKind, String, Row)]) throws {
-            var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 7, isGrouped: true)
+            var writer = LocalTransactionWriter(
+                projector, number: projector.through + 1, time: 7, TransactionHeading(isGrouped: true))
             for (kind, id, columns) in changes { try writer.change(kind, "t", id, columns) }
             _ = try writer.finish()
             projector.store.endCommit()

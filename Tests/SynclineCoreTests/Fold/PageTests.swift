@@ -19,7 +19,8 @@ import Testing
     }
 
     private func change(_ kind: OperationKind, _ columns: [String: String] = [:]) throws {
-        var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 0, isGrouped: false)
+        var writer = LocalTransactionWriter(
+            projector, number: projector.through + 1, time: 0, TransactionHeading(isGrouped: false))
         try writer.change(kind, "t", "r", Row(columns.map { .init($0.key, .string($0.value)) }))
         _ = try writer.finish()
     }

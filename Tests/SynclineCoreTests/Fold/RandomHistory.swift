@@ -26,7 +26,7 @@ struct RandomHistory {
     mutating func step() throws {
         switch chance.below(18) {
         case 17 where chance.once(in: 3): try carry()
-        case 0: try undo()
+        case 0, 15: try undo()
         case 1, 2, 3: try record(.page(page()))
         case 4 where chance.once(in: 3): try record(.purged(purge()))
         case 5 where chance.once(in: 2): try record(.cursorReset(table: table(), queryID: "q\(chance.below(2))"))
@@ -109,9 +109,12 @@ struct RandomHistory {
         projector.store.beginChanges()
         defer { projector.store.endChanges() }
         let isGrouped = chance.once(in: 2)
-        var writer = LocalTransactionWriter(
-            projector, number: next, time: 7, isGrouped: isGrouped,
-            name: isGrouped && chance.once(in: 3) ? "step \(next)" : nil)
+        let name = isGrouped && chance.once(in: 3) ? "step \(next)" : nil
+        var heading = TransactionHeading(isGrouped: isGrouped, name: name)
+        if isGrouped, let last = try reader.undone.first {
+            heading = TransactionHeading(redoing: last.undo, name: name)
+        }
+        var writer = LocalTransactionWriter(projector, number: next, time: 7, heading)
         do throws(SyncError) {
             for _ in 0..<(isGrouped ? 1 + chance.below(4) : 1) {
                 try writer.change(chance.pick(OperationKind.allCases), table(), id(), columns())

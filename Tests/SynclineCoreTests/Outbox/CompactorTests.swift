@@ -62,7 +62,7 @@ private final class CompactorWalk {
         let table = CompactorWalk.tables[row]
         let refusal = model.apply(step, row: row, event: event)
         var found: String?
-        var writer = LocalTransactionWriter(projector, number: event, time: 0, isGrouped: false)
+        var writer = LocalTransactionWriter(projector, number: event, time: 0, TransactionHeading(isGrouped: false))
         do throws(SyncError) {
             switch step {
             case .insert:
@@ -100,7 +100,8 @@ private final class CompactorWalk {
         }
     }
 
-    /// Undoes all that can be undone. If that was everything, the state is that of a store that only pulled.
+    /// Undoes all that can be undone. If that was everything, the state is that of a store that only pulled, but for what
+    /// can be redone.
     private func undoAll(_ model: CompactorModel, _ steps: [(CompactorStep, Int)]) throws {
         let mark = (projector.store.changeCount, projector.state.mark)
         var model = model
@@ -114,6 +115,7 @@ private final class CompactorWalk {
         }
         let pages = steps.indices.filter { steps[$0].0 == .page }.flatMap { [UInt64($0 + 1), UInt64(steps[$0].1)] }
         if model.plan().isEmpty {
+            try projector.state.endRedo()
             let contents = try projector.store.snapshot.contents()
             let expected = try bareContents(pages)
             try #require(contents == expected, "\(steps)")

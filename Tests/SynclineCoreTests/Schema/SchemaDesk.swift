@@ -44,7 +44,8 @@ struct SchemaDesk {
     mutating func transaction(
         isGrouped: Bool = true, _ body: (inout LocalTransactionWriter) throws(SyncError) -> Void
     ) throws {
-        var writer = LocalTransactionWriter(projector, number: projector.through + 1, time: 0, isGrouped: isGrouped)
+        var writer = LocalTransactionWriter(
+            projector, number: projector.through + 1, time: 0, TransactionHeading(isGrouped: isGrouped))
         try body(&writer)
         if let record = try writer.finish() { records.append(record) }
         projector.store.endCommit()

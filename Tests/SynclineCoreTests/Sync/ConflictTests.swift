@@ -23,7 +23,7 @@ private struct Play {
 
     mutating func change(_ kind: OperationKind, _ columns: [String: Int64] = [:]) throws {
         var writer = LocalTransactionWriter(
-            projector, number: UInt64(records.count) + 1, time: 0, isGrouped: false)
+            projector, number: UInt64(records.count) + 1, time: 0, TransactionHeading(isGrouped: false))
         try writer.change(
             kind, "t", "r", Row(columns.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) }))
         if let record = try writer.finish() { records.append(record) }

@@ -116,8 +116,8 @@ import Testing
         let database = history.pair.database
         try await history.pair.pull()
         for _ in 0..<25 { try await history.step() }
-        let steps = try await database.undoSteps(limit: 1000)
-        #expect(try await database.undoSteps(limit: 2) == Array(steps.prefix(2)))
+        let steps = try await database.undoSteps(limit: 1000).undo
+        #expect(try await database.undoSteps(limit: 2).undo == Array(steps.prefix(2)))
         #expect(try await database.canUndo() == !steps.isEmpty)
         for step in steps {
             let rows = try await database.differences(from: step.event - 1, to: step.event)
@@ -125,6 +125,6 @@ import Testing
             #expect(step.date != nil && step.rows >= rows.count, "seed \(seed)")
         }
         #expect(try await !database.canUndo())
-        #expect(try await database.undoSteps().isEmpty)
+        #expect(try await database.undoSteps().undo.isEmpty)
     }
 }

@@ -199,7 +199,7 @@ import Testing
         try await database.set(BranchPoint.setting, BranchPoint(id: "b", event: database.lastEvent.rawValue).value)
         let plan = try await then.restoration(of: .table("t"))
         let event = try #require(try await database.restore(plan))
-        #expect(try await database.undoSteps().map(\.event) == [event])
+        #expect(try await database.undoSteps().undo.map(\.event) == [event])
     }
 
     @Test func `a step whose event was removed has no date`() async throws {
@@ -207,14 +207,14 @@ import Testing
         try await database.set(retention: .events(0))
         try await database.rows(of: "t").insert(.item("a", ["n": 1]))
         let event = database.lastEvent
-        #expect(try await database.undoSteps().map(\.date).contains(nil) == false)
+        #expect(try await database.undoSteps().undo.map(\.date).contains(nil) == false)
         for round in 0..<200 {
             let row = Row([.init("text", .string("\(round) " + String(repeating: "x", count: 2000)))])
             try await database.pull(PulledPage(table: "t", queryID: nil, rows: [.init(id: "x", row: row)], cursor: nil))
         }
         try await database.compact()
         #expect(try await database.compact().firstEvent > event)
-        let steps = try await database.undoSteps()
+        let steps = try await database.undoSteps().undo
         #expect(steps == [UndoStep(event: event, name: nil, date: nil, rows: 1)])
     }
 
@@ -228,13 +228,13 @@ import Testing
             }
         }
         try await database.rows(of: "t").insert(.item("alone", ["n": 1]))
-        #expect(try await database.undoSteps().map(\.name) == [nil] + names.reversed())
+        #expect(try await database.undoSteps().undo.map(\.name) == [nil] + names.reversed())
         try await database.close()
         let again = try await SyncDatabase.open(storage, .test())
-        #expect(try await again.undoSteps(limit: 2).map(\.name) == [nil, names[3]])
+        #expect(try await again.undoSteps(limit: 2).undo.map(\.name) == [nil, names[3]])
         try await again.undo()
         try await again.undo()
-        #expect(try await again.undoSteps(limit: 1).map(\.name) == [""])
+        #expect(try await again.undoSteps(limit: 1).undo.map(\.name) == [""])
     }
 
     @Test func `a closed store gives nothing to put back, and takes nothing`() async throws {
@@ -244,7 +244,7 @@ import Testing
         for code in [
             await #expect(throws: SyncError.self) { try await then.restoration(of: .table("t")) }?.code,
             await #expect(throws: SyncError.self) { try await database.restore(plan) }?.code,
-            await #expect(throws: SyncError.self) { try await database.undoSteps() }?.code,
+            await #expect(throws: SyncError.self) { try await database.undoSteps().undo }?.code,
             await #expect(throws: SyncError.self) { try await database.event(at: .distantFuture) }?.code,
         ] {
             #expect(code == .closed)

@@ -78,7 +78,7 @@ import Testing
             storage.beforeEachCall {
                 guard countdown.isZeroNow else { return }
                 let change = try? widget.writer.performNow(.durable) { engine in
-                    try engine.local(isGrouped: false) { transaction throws(SyncError) in
+                    try engine.local(TransactionHeading(isGrouped: false)) { transaction throws(SyncError) in
                         try transaction.insert("t", id: "a", columns: Row([.init("n", .integer(1))]))
                     }
                 }

@@ -55,7 +55,7 @@ import Testing
         try await widget.transaction("Tick off") { try $0.insert("t", .item("a", ["n": 1])) }
         try await widget.transaction { try $0.insert("t", .item("b", ["n": 2])) }
         try await app.refresh()
-        #expect(try await app.undoSteps().map(\.name) == [nil, "Tick off"])
+        #expect(try await app.undoSteps().undo.map(\.name) == [nil, "Tick off"])
     }
 
     @Test func `a model's table works before the app has declared its columns, and has their types afterwards`()

@@ -188,7 +188,7 @@ struct SharedWorld {
         _ = chance.below(1 << 20)
         try await database.perform { engine throws(SyncError) in
             let reader = engine.reader
-            _ = try engine.local(isGrouped: true) { transaction throws(SyncError) in
+            _ = try engine.local(TransactionHeading(isGrouped: true)) { transaction throws(SyncError) in
                 var chance = choice
                 if try transaction.writer.edit(mark, reader, version, &chance) == nil {
                     transaction.refuse(SyncError(.rowDeleted, "an edit that can't be made"))

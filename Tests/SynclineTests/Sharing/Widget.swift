@@ -26,7 +26,7 @@ final class Widget: Sendable {
         let (name, number) = (name, ledger.next(name))
         attempt { () throws(SyncError) in
             _ = try database.writer.performNow(.durable) { engine in
-                try engine.local(isGrouped: true) { transaction throws(SyncError) in
+                try engine.local(TransactionHeading(isGrouped: true)) { transaction throws(SyncError) in
                     try transaction.writer.change(.update, SharedRows.table, name, SharedRows.columns(number))
                 }
             }
@@ -45,7 +45,8 @@ final class Widget: Sendable {
         attempt { () throws(SyncError) in
             let edit = try database.writer.performNow(.durable) { engine throws(SyncError) -> SharedEdit? in
                 let (reader, version) = (engine.reader, engine.projector.declaration?.version ?? 1)
-                return try engine.local(isGrouped: isGrouped, at: time) { transaction throws(SyncError) in
+                return try engine.local(TransactionHeading(isGrouped: isGrouped), at: time) {
+                    transaction throws(SyncError) in
                     var chance = choice.withLock { $0 }
                     let edit = try transaction.writer.edit(mark, reader, version, &chance)
                     if edit == nil { transaction.refuse(SyncError(.rowDeleted, "an edit that can't be made")) }

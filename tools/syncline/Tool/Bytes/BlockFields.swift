@@ -118,7 +118,7 @@ extension FieldWalk {
 
     /// A key of the state in words.
     static func key(_ key: ArraySlice<UInt8>) -> String {
-        let names = ["", "shape", "cursor", "row", "setting", "", "failing", "index entry", "unreadable row"]
+        let names = ["", "shape", "cursor", "row", "setting", "", "failing", "index entry", "unreadable row", "undone"]
         guard let kind = key.first else { return "" }
         let name = kind == 0x7f ? "journal" : Int(kind) < names.count ? names[Int(kind)] : ""
         let rest = key.dropFirst()

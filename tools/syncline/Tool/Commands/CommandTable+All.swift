@@ -17,7 +17,7 @@ extension CommandTable {
                 SyncCommands.push, SyncCommands.pull, SyncCommands.sync, ResyncCommand.command,
                 PendingCommand.command, ReadCommands.cursors,
                 ConflictCommands.conflicts, ConflictCommands.resolve,
-                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, RedoCommand.command,
+                DropCommand.command, HoldCommands.hold, HoldCommands.release, ChangeCommands.undo, ChangeCommands.redo,
                 ReadCommands.purge,
             ]),
         Section(

@@ -41,7 +41,8 @@ struct EventSummary {
         case .opened(let opening): "opened by version \(opening.engineVersion)"
         case .configured(let name, let value): "\(name) = \(value.map { shown($0).text } ?? "none")"
         case .local(let transaction):
-            (transaction.name.map { "\(shown(.string($0)).text): " } ?? "")
+            (transaction.heading.undo.map { "took back @\($0): " } ?? "")
+                + (transaction.heading.name.map { "\(shown(.string($0)).text): " } ?? "")
                 + transaction.changes.prefix(3).map { "\($0.kind) \($0.table)/\($0.id)" }.joined(separator: ", ")
                 + (transaction.changes.count > 3 ? " and \(transaction.changes.count - 3) more" : "")
         case .undone(let event): "undid @\(event)"
@@ -92,7 +93,9 @@ struct EventSummary {
             head.adding(["name": .string(name), "value": value.map { shown($0) } ?? .null])
         case .local(let transaction):
             head.adding([
-                "transaction": .boolean(transaction.isGrouped), "name": transaction.name.map { shown(.string($0)) },
+                "transaction": .boolean(transaction.heading.isGrouped),
+                "name": transaction.heading.name.map { shown(.string($0)) },
+                "redoes": transaction.heading.undo.map { .string("@\($0)") },
                 "changes": .array(transaction.changes.map { json($0) }),
             ])
         case .undone(let event): head.adding(["undone": .string("@\(event)")])

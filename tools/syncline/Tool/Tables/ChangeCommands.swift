@@ -1,4 +1,4 @@
-// `insert`, `update`, `delete`, `transaction`, `undo`: change rows by hand.
+// `insert`, `update`, `delete`, `transaction`, `undo`, `redo`: change rows by hand.
 
 import Syncline
 import SynclineCore
@@ -123,6 +123,18 @@ enum ChangeCommands {
         let event = try await context.withDatabase(arguments) { try await $0.undo() }
         try context.output.value(["events": .string("@\(event)")])
         try context.output.line("undid @\(event)")
+        return .done
+    }
+
+    static let redo = Command(
+        "redo", "make the last undone transaction again",
+        details: ["It is a new transaction, possible until a row is changed here. Other columns keep their values."],
+        examples: [Example("syncline redo", "after `syncline undo`")], result: #"{"events":"@13"}"#,
+        exits: [Exit(.no, "there is nothing to redo")]
+    ) { arguments, context in
+        let event = try await context.withDatabase(arguments) { try await $0.redo() }
+        try context.output.value(["events": .string("@\(event)")])
+        try context.output.line("made again as @\(event)")
         return .done
     }
 }
