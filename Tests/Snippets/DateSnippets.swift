@@ -15,6 +15,9 @@ enum DateSnippets {
         let months = try await bookings.grouped(by: { $0.date.firstOfMonth(in: zone) }).compute(.sum(\.amount))
         let evenings = try await bookings.where { $0.date.hour(in: zone) >= 18 }.get()
         print(months, evenings)
+        for day in try await bookings.order(by: \.date).sections(by: { $0.date.calendarDay(in: zone) }).get() {
+            print(day.key, day.count, day.models.map(\.amount))
+        }
     }
 
     static func today(_ bookings: SyncTable<Booking>, _ zone: TimeZone) async throws {

@@ -60,6 +60,68 @@ private struct Chore: SyncModel {
         #expect(try await text(some.sections(by: \.room).get()) == ["hall 2: x"])
     }
 
+    // MARK: By a computed value
+
+    @Test func `sections by an expression come in the order of the query, with all counts`() async throws {
+        let chores = try await chores()
+        try await chores.insert(["Bike", "apples", "Beer", "ants"].map { Chore(id: $0, text: $0, room: "x") })
+        let sections = chores.order(by: \.text).sections(by: { $0.text.count })
+        func text<Key>(_ sections: [SectionedQuery<Chore, Key>.Section]) -> [String] {
+            sections.map { "\($0.key) \($0.count): \($0.models.map(\.text).joined(separator: " "))" }
+        }
+        #expect(try await text(sections.get()) == ["4 3: Beer Bike ants", "6 1: apples"])
+        let some = chores.order(by: \.text, .descending).limit(2).sections(by: { $0.text.count })
+        #expect(try await text(some.get()) == ["6 1: apples", "4 3: ants"])
+        let long = chores.sections(by: { $0.text.count > 4 && $0.id != "x" })
+        #expect(try await text(long.get()) == ["false 3: Beer Bike ants", "true 1: apples"])
+    }
+
+    @Test func `a row without a value for its section is an error, or only not shown`() async throws {
+        let chores = try await chores()
+        try await chores.insert([Chore(id: "a", text: "a", room: "hall"), Chore(id: "b", text: "b")])
+        let error = await #expect(throws: SyncError.self) {
+            try await chores.sections(by: { $0.room.lowercased() }).get()
+        }
+        #expect(error?.code == .invalidItem && error?.address == "chore/b")
+        let some = chores.skippingUndecodable { #expect($0.address == "chore/b") }
+        #expect(try await some.sections(by: { $0.room.lowercased() }).get().map(\.key) == ["hall"])
+        #expect(try await chores.where { $0.room != nil }.sections(by: { $0.room.lowercased() }).get().count == 1)
+    }
+
+    @Test(arguments: 1...12)
+    func `live sections by an expression are those of the models`(_ seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
+        let chores = try await chores()
+        var list = chores.where { $0.text != "3" }.order(by: \.text, chance.once(in: 2) ? .ascending : .descending)
+        if chance.once(in: 2) { list = list.limit(chance.below(8)).offset(chance.below(3)) }
+        let query = list.sections(by: { $0.text.count })
+        var live = try query.observe().makeAsyncIterator()
+        func lines(_ sections: [SectionedQuery<Chore, Int>.Section]) -> [String] {
+            sections.map { "\($0.key) \($0.count): \($0.models.map(\.id))" }
+        }
+        var shown = lines(try #require(try await live.next()))
+        for _ in 0..<40 {
+            let id = "\(chance.below(12))"
+            let text = String(repeating: "\(chance.below(4))", count: 1 + chance.below(3))
+            if chance.once(in: 4) {
+                if try await chores.get(id: id) != nil { try await chores.delete(id: id) }
+            } else {
+                try await chores.overwrite(Chore(id: id, text: text))
+            }
+            // Computed from the models, without the store's sections.
+            let all = try await list.limit(.max).offset(0).get()
+            var expected: [String] = []
+            var seen: Set<Int> = []
+            let page = try await list.get()
+            for key in page.map(\.text.count) where seen.insert(key).inserted {
+                let ids = page.filter { $0.text.count == key }.map(\.id)
+                expected.append("\(key) \(all.count { $0.text.count == key }): \(ids)")
+            }
+            #expect(lines(try await query.get()) == expected)
+            while shown != expected { shown = lines(try #require(try await live.next())) }
+        }
+    }
+
     @Test(arguments: 1...12)
     func `after each change live sections are those of the query run again`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
