@@ -52,6 +52,7 @@ enum FirstSteps {
         var id = SyncID.make()
         var text: String
         var due: Date
+        var tags: [String] = []
     }
 
     static func dates() async throws {
@@ -60,8 +61,9 @@ enum FirstSteps {
         let reminders = try database.table(Reminder.self)
         try await reminders.insert(Reminder(text: "bread", due: .now))
         let late = try await reminders.where { $0.due <= Date.now && !$0.text.hasPrefix("later") }.get()
+        let tagged = try await reminders.where { $0.tags.contains("shop") }.get()
 
-        expect(late.map(\.text) == ["bread"])
+        expect(late.map(\.text) == ["bread"] && tagged.isEmpty)
     }
 
     struct Expense: SyncModel {

@@ -14,7 +14,8 @@ private let row = Row(columns: [
     "id": .string("O'Brien"), "text": .string("cheese at home"), "n": .integer(3), "price": .double(1.5),
     "big": .integer(9_007_199_254_740_993), "done": .bool(false), "when": .string("2020-01-01T00:00:00Z"),
     "updatedAt": .date(Timestamp(.init(milliseconds: 1_577_836_800_123))),
-    "place": .object([.init("city", .string("Oslo"))]), "list": .array([.integer(1)]),
+    "place": .object([.init("city", .string("Oslo"))]),
+    "list": .array([.integer(1), "b", "2020-01-01T00:00:00Z", .null, .array([.integer(7)])]),
 ])
 
 private func matches(_ text: String) throws -> Bool {
@@ -40,7 +41,10 @@ struct FilterTests {
             "when lt datetimeoffset'2020-01-01T01:00:01+01:00'",
             "updatedAt gt cast(2020-01-01T00:00:00.122Z,Edm.DateTimeOffset)",
             "updatedAt ge 2020-01-01", "n in (1,2,3)", "id in ('x','O''Brien')", "place/city eq 'Oslo'", "n eq 3L",
-            "price eq 1.5f", "not (missing eq 1) or n eq 3", "-9223372036854775808 lt n", "done eq false",
+            "price eq 1.5f", "element(list,1)", "element(list,1.0)",
+            "not element(list,2)", "Element(list,'b') and not element(list,'B')", "element(list,null)",
+            "element(list,datetime'2020-01-01T00:00:00.000Z')", "element(list,n sub 2)", "not (missing eq 1) or n eq 3",
+            "-9223372036854775808 lt n", "done eq false",
         ])
     func hold(_ text: String) throws {
         #expect(try matches(text))
@@ -54,7 +58,8 @@ struct FilterTests {
             "n ne '3'", "big eq 9007199254740992", "when eq '2020-01-01T00:00:00.000Z'", "n eq null", "not (n ne null)",
             "done", "n", "text", "missing", "not missing", "7 div 0 eq 1", "not (7 div 0 eq 1)", "length(n) eq 1",
             "9223372036854775807 add 1 eq 0", "place/city/street eq 'x'", "n in ('3')", "done eq 0",
-            "missing eq missing",
+            "missing eq missing", "element(list,7)", "element(list,'1')", "element(text,'c')", "not element(text,'c')",
+            "element(missing,1)", "not element(missing,1)", "element(place,'Oslo')",
         ])
     func doNotHold(_ text: String) throws {
         #expect(try !matches(text))

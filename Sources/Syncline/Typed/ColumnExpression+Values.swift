@@ -26,6 +26,20 @@ extension ColumnExpression where Value == String {
     }
 }
 
+extension ColumnExpression {
+    /// Whether the array has an element: `$0.tags.contains("red")`. Only the store evaluates it: a pull can't ask a server.
+    public func contains<Element: Encodable & Equatable>(
+        _ element: Element
+    ) -> Filter<Model> where Value == [Element] {
+        // Servers write UUIDs in upper or in lower case.
+        let texts = (element as? any RowIdentifier)?.columnTexts ?? []
+        let forms: [ColumnExpression<Model, Element>] =
+            texts.isEmpty ? [.literal(element)] : texts.map { ColumnExpression<Model, Element>(.literal(.string($0))) }
+        let tests: [Filter<Model>] = forms.map { joined(with: $0) { .call(.element, [$0, $1]) } }
+        return tests.dropFirst().reduce(tests[0]) { $0 || $1 }
+    }
+}
+
 extension ColumnExpression where Value: Encodable & Numeric {
     private func calculate(_ arithmetic: FilterExpression.Arithmetic, _ other: Self) -> Self {
         joined(with: other) { .arithmetic(arithmetic, $0, $1) }

@@ -96,6 +96,8 @@ public indirect enum FilterExpression: Hashable, Sendable {
         case year, month, day, hour, minute, second
         /// Rounding functions.
         case floor, ceiling, round
+        /// Whether an array has an element. Neither protocol has it.
+        case element
 
         /// Whether it rounds a number.
         var rounds: Bool { self == .floor || self == .ceiling || self == .round }
@@ -103,7 +105,7 @@ public indirect enum FilterExpression: Hashable, Sendable {
         /// The number of arguments.
         var arity: ClosedRange<Int> {
             switch self {
-            case .contains, .startswith, .endswith, .concat, .indexof: 2...2
+            case .contains, .startswith, .endswith, .concat, .indexof, .element: 2...2
             case .substring: 2...3
             case .replace: 3...3
             default: 1...1

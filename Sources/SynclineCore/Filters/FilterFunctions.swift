@@ -108,6 +108,10 @@ enum FilterFunctions {
             return ofDate(function, arguments[0])
         case .floor, .ceiling, .round:
             return rounded(function, arguments[0])
+        case .element:
+            guard case .array(let elements) = arguments[0] else { return .null }
+            let wanted = FilterOperand(arguments[1])
+            return .bool(elements.contains { FilterOperand.holds(.equal, FilterOperand($0), wanted) == true })
         }
     }
 

@@ -30,11 +30,13 @@ package enum FilterKind: Hashable, Sendable {
 package typealias FilterTyping = @Sendable (String) -> FilterKind?
 
 extension FilterExpression.Function {
-    func kind(ofArgument index: Int) -> FilterKind {
+    /// The kind of an argument; nil for any.
+    func kind(ofArgument index: Int) -> FilterKind? {
         switch self {
         case .year, .month, .day, .hour, .minute, .second: .date
         case .floor, .ceiling, .round: .number
         case .substring: index == 0 ? .text : .number
+        case .element: nil
         default: .text
         }
     }
@@ -42,7 +44,7 @@ extension FilterExpression.Function {
     /// The kind of its result.
     var kind: FilterKind {
         switch self {
-        case .contains, .startswith, .endswith: .boolean
+        case .contains, .startswith, .endswith, .element: .boolean
         case .concat, .substring, .replace, .toupper, .tolower, .trim: .text
         case .indexof, .length, .year, .month, .day, .hour, .minute, .second, .floor, .ceiling, .round: .number
         }

@@ -267,7 +267,9 @@ struct FilterParser {
         guard function.arity.contains(arguments.count) else {
             throw scanner.error("\(name) does not take \(arguments.count) arguments", at: start)
         }
-        for (index, argument) in arguments.enumerated() { try check(argument, is: function.kind(ofArgument: index)) }
+        for (index, argument) in arguments.enumerated() {
+            if let kind = function.kind(ofArgument: index) { try check(argument, is: kind) }
+        }
         let expressions = arguments.map(\.expression)
         return Part(
             expression: .call(function, isSubstringOf ? expressions.reversed() : expressions), kind: function.kind,

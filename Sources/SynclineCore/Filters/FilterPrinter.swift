@@ -92,6 +92,7 @@ struct FilterPrinter {
     private func call(_ function: FilterExpression.Function, _ arguments: [FilterExpression])
         throws(UnsupportedPredicate) -> String
     {
+        if function == .element { throw UnsupportedPredicate(what: "a condition on the elements of an array") }
         let texts = try arguments.map { argument throws(UnsupportedPredicate) in try text(argument) }
         if dialect == .zumo2, function == .contains {
             return "substringof(\(texts.reversed().joined(separator: ",")))"

@@ -139,6 +139,41 @@ private struct Part: SyncModel {
         #expect(try open.expression == .not(.column("done")))
     }
 
+    @Test func `an array's elements are tested, live, and no server is asked about them`() async throws {
+        struct Label: SyncModel {
+            var id: String
+            var tags: [String] = []
+            var refs: [UUID] = []
+            var days: [CalendarDay]?
+            var sizes: [Size] = []
+        }
+        let labels = try await SyncDatabase.open(MemoryStorage(), .test()).table(Label.self)
+        let (ref, day) = (UUID(), try #require(CalendarDay("2026-05-19")))
+        try await labels.insert([
+            Label(id: "a", tags: ["red", "blue"], refs: [ref], days: [day]),
+            Label(id: "b", tags: ["Red"], sizes: [.large]), Label(id: "c"),
+        ])
+        try await labels.untyped.insert([
+            "id": "d", "tags": ["red"], "refs": .array([.string(ref.uuidString.lowercased())]), "sizes": [],
+        ])
+        let tests: [(Filter<Label>, String)] = [
+            (Filter { $0.tags.contains("red") }, "ad"), (Filter { !$0.tags.contains("red") }, "bc"),
+            (Filter { $0.refs.contains(ref) }, "ad"), (Filter { $0.sizes.contains(.large) }, "b"),
+            (Filter { $0.days.contains(day) }, "a"), (Filter { $0.tags.contains("") }, ""),
+        ]
+        for (number, (condition, ids)) in tests.enumerated() {
+            #expect(try await labels.where(condition).get().map(\.id).joined() == ids, "condition \(number)")
+        }
+        var live = try labels.where { $0.tags.contains("red") }.observe().makeAsyncIterator()
+        #expect(try await live.next()?.map(\.id) == ["a", "d"])
+        try await labels.update(id: "c") { $0.tags.append("red") }
+        #expect(try await live.next()?.map(\.id) == ["a", "c", "d"])
+        let condition = try tests[0].0.expression
+        for dialect in ServerProtocol.allCases {
+            #expect(throws: UnsupportedPredicate.self) { try condition.text(for: dialect) }
+        }
+    }
+
     @Test func `what can't be compared is an error that says what to do`() async throws {
         let parts = try await parts()
         let infinite = await #expect(throws: SyncError.self) { try await parts.where { $0.price < .infinity }.get() }
