@@ -34,8 +34,8 @@ struct Asking {
         await Call.tool(words: words, on: log, transport: network)
     }
 
-    /// An assistant that is asked more than once.
-    func assistant(isMasked: Bool = false, seconds: Int = 60) -> Assistant {
+    /// An assistant that is asked more than once. Beside all other tests a question may wait long for its turn.
+    func assistant(isMasked: Bool = false, seconds: Int = 3600) -> Assistant {
         let host = Host(
             environment: Environment(), output: MemorySink(), errors: MemorySink(), input: MemoryLines(),
             clock: log.clock)
