@@ -118,7 +118,7 @@ def package():
         if path.name not in ("KillTests.swift", "TypedHistoryTests.swift"):
             files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
     for path in (
-            "Access/AccessTests", "Rights/RightsClients", "Rights/RightsListeners", "Rights/RightsModelTests",
+            "Access/AccessTests", "Rights/ColumnReaderTests", "Rights/RightsClients", "Rights/RightsListeners", "Rights/RightsModelTests",
             "Rights/RightsRequests", "Rights/RightsWorld", "Support/PrivatePostgres", "Support/ServiceDesk", "Support/Shell", "Support/TestBackend"):
         files[f"Tests/RightsBreakageTests/{path}.swift"] = (
             ROOT / f"Tests/SynclineServerTests/{path}.swift").read_text()

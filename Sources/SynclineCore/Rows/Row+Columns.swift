@@ -1,10 +1,10 @@
 // Rearranges a row's columns: removes, separates or renames some, and finds those that differ from another row's.
 
-import SynclineGround
+package import SynclineGround
 
 extension Row {
     /// Returns the row without some columns.
-    func without(_ names: Set<ExactString>) -> Row {
+    package func without(_ names: Set<ExactString>) -> Row {
         shape.names.contains { names.contains($0) } ? filter { !names.contains($0.name) } : self
     }
 

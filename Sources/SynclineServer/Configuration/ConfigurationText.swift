@@ -75,7 +75,7 @@ extension TableDefinition {
     fileprivate var value: Value {
         var members: [Value.Member] = [
             .init("softDelete", .bool(softDelete)), .init("dynamicSchema", .bool(dynamicSchema)),
-            .init("columns", .object(columns.map { .init($0.name, .string($0.type.rawValue)) })),
+            .init("columns", .object(columns.map { .init($0.name, value(of: $0)) })),
             .init("access", .string(access.text)),
         ]
         for operation in TableOperation.allCases {
@@ -91,5 +91,11 @@ extension TableDefinition {
             members.append(.init("map", .object(names.map { .init($0.key.text, .string($0.value)) })))
         }
         return .object(members)
+    }
+
+    private func value(of column: Column) -> Value {
+        let type = Value.string(column.type.rawValue)
+        guard let readers = readers[ExactString(column.name)] else { return type }
+        return .object([.init("type", type), .init("read", .string(readers.text))])
     }
 }

@@ -19,7 +19,9 @@ extension TableDefinition {
         dynamicSchema = try object.flag("dynamicSchema") ?? dynamicSchema
         perUser = try object.text("perUser")
         source = try object.text("source") ?? source
-        if let value = object["columns"] { columns = try TableDefinition.columns(value, object.place("columns")) }
+        if let value = object["columns"] {
+            (columns, readers) = try TableDefinition.columns(value, object.place("columns"))
+        }
         if let word = try object.text("access") {
             access = try Permission(word, object.place("access"))
             guard access == .anonymous || access == .authenticated else {
@@ -41,11 +43,22 @@ extension TableDefinition {
         name.utf8.count > 40 ? "it has more than 40 bytes" : NameRule.fault(name)
     }
 
-    private static func columns(_ value: Value, _ place: String) throws(StartFailure) -> [Column] {
+    /// A column is its type, or an object with the type and those who may see it.
+    private static func columns(
+        _ value: Value, _ place: String
+    ) throws(StartFailure) -> ([Column], [ExactString: Permission]) {
         guard case .object(let members) = value else { throw StartFailure("\(place) must be an object") }
-        var columns: [Column] = []
-        for member in members {
+        var (columns, readers) = ([] as [Column], [:] as [ExactString: Permission])
+        for var member in members {
             try check(column: member.name, place)
+            if case .object = member.value {
+                let object = try ConfigurationObject(
+                    member.value, path: "\(place).\(member.name)", known: ["type", "read"])
+                if let word = try object.text("read") {
+                    readers[ExactString(member.name)] = try Permission(word, object.place("read"))
+                }
+                member.value = object["type"] ?? .null
+            }
             let known = ColumnType.served.map(\.rawValue)
             guard case .string(let text) = member.value, let type = ColumnType(rawValue: text),
                 ColumnType.served.contains(type)
@@ -57,7 +70,7 @@ extension TableDefinition {
             }
             columns.append(Column(member.name, type))
         }
-        return columns
+        return (columns, readers)
     }
 
     private static func check(column name: String, _ place: String) throws(StartFailure) {

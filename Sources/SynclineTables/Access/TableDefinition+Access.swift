@@ -19,6 +19,19 @@ extension TableDefinition {
         return perUser == nil ? nil : caller.subject
     }
 
+    /// The columns that are as good as absent for a caller.
+    func hidden(from caller: Caller?) -> HiddenColumns {
+        let names = readers.filter { _, permission in
+            switch permission {
+            case .anonymous: false
+            case .authenticated: caller == nil
+            case .role(let name): !(caller?.roles.contains(name) ?? false)
+            case .disabled: true
+            }
+        }
+        return HiddenColumns(names: Set(names.keys))
+    }
+
     func permits(_ operation: TableOperation, _ caller: Caller?) -> Bool {
         // A list, because an owner may be nil.
         (try? [grant(operation, to: caller)]) != nil

@@ -82,13 +82,13 @@ extension TableWrite {
     /// restores the row.
     fileprivate mutating func item(on row: TableRow?) throws(Refusal) -> Row {
         switch kind {
-        case .insert(let item), .update(let item), .replace(let item): return item
+        case .insert(let item), .update(let item), .replace(let item): return try hidden.settable(item)
         case .delete, .undelete: return .empty
         case .patch(let patch):
             guard let row else { return .empty }
-            let patched = try PatchedRow(patch, row)
+            let patched = try PatchedRow(patch, hidden.shown(row))
             if revives != nil { revives = !patched.isDeleted }
-            return patched.columns
+            return try hidden.settable(patched.columns)
         }
     }
 }

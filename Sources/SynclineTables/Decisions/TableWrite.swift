@@ -27,6 +27,8 @@ package struct TableWrite: Hashable, Sendable {
     package var owner: String?
     /// The caller, for the table's rules.
     package var subject: String?
+    /// The columns that the caller may neither see nor set.
+    package var hidden = HiddenColumns()
     /// Whether a change may restore a deleted row, or keep it deleted.
     package var revives: Bool?
     /// The same on every repeat of the write.

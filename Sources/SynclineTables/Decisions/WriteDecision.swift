@@ -2,6 +2,7 @@
 // Both databases only carry out this decision.
 
 import SynclineCore
+import SynclineGround
 package import SynclineWire
 
 extension TableWrite {
@@ -26,7 +27,7 @@ extension TableWrite {
             changed.columns = schema.columns(of: row.columns, setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
         case .replace:
-            changed.columns = schema.columns(of: schema.kept(row.columns), setting: item)
+            changed.columns = schema.columns(of: schema.kept(row.columns, hidden), setting: item)
             if row.isDeleted { changed.isDeleted = revives == false }
         case .delete: changed.isDeleted = true
         case .undelete: changed.isDeleted = false
@@ -67,8 +68,11 @@ extension ServedTable {
         return Row(shape, columns.indices.map { $0 == ownerPlace ? .string(owner) : .null })
     }
 
-    /// The part of a row that a replacement keeps: its owner.
-    fileprivate func kept(_ row: Row) -> Row {
-        empty(owner: definition.owner(of: row))
+    /// The part of a row that a replacement keeps: its owner, and the columns that its author can't see.
+    fileprivate func kept(_ row: Row, _ hidden: HiddenColumns) -> Row {
+        let kept = empty(owner: definition.owner(of: row))
+        if hidden.names.isEmpty { return kept }
+        let members = kept.members.map { hidden.names.contains($0.name) ? row[$0.name] ?? .null : $0.value }
+        return Row(shape, members)
     }
 }

@@ -20,10 +20,11 @@ extension TableService {
         let outcomes = try carryOut(admitted, batch)
         var answer = BatchAnswer(limit: settings.answerBytes)
         for (operation, outcome) in zip(batch.operations, outcomes.joined()) {
-            let mayRead = (try? table(operation.table))?.permits(.read, caller) ?? false
-            let isReadable = mayRead && outcome.row?.isHidden != true
+            let table = try? table(operation.table)
+            let isReadable = table?.permits(.read, caller) ?? false && outcome.row?.isHidden != true
+            let hidden = table?.hidden(from: caller) ?? HiddenColumns()
             if case .failed(let failure) = outcome, let reason = failure.reason { notes.failure = reason }
-            add(outcome, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
+            add(outcome, hidden, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
         }
         return answer.response()
     }
@@ -71,8 +72,8 @@ extension TableService {
     }
 
     private func add(
-        _ outcome: WriteOutcome, to answer: inout BatchAnswer, _ protocolVersion: ServerProtocol, wantsRow: Bool,
-        isReadable: Bool
+        _ outcome: WriteOutcome, _ hidden: HiddenColumns, to answer: inout BatchAnswer,
+        _ protocolVersion: ServerProtocol, wantsRow: Bool, isReadable: Bool
     ) {
         let (status, refusal): (Int, Refusal?) =
             switch outcome {
@@ -82,7 +83,8 @@ extension TableService {
             }
         let isShown = refusal == nil || [409, 412].contains(status)
         answer.add(
-            status: status, error: refusal.map { ($0.message, $0.code) }, row: isShown ? outcome.row : nil,
+            status: status, error: refusal.map { ($0.message, $0.code) },
+            row: isShown ? outcome.row.map(hidden.shown) : nil,
             protocolVersion, wantsRow: wantsRow || outcome.isRefused, isReadable: isReadable)
     }
 }

@@ -12,12 +12,17 @@ extension TableService {
         guard let asked = try read(try ChangeRequest(request, protocolVersion, rules(for: table, request))) else {
             throw .refused(Refusal(400, "invalid-cursor", "A cursor is required"))
         }
-        try checkNames((asked.filter?.columns ?? []).union((asked.select ?? []).exact), table)
+        let named = (asked.filter?.columns ?? []).union((asked.select ?? []).exact)
+        try checkNames(named, table)
+        try visit.hidden.check(named)
         let plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter, owner: visit.owner,
             subject: visit.subject, counts: asked.counts)
-        let outcome = try store.changes(plan)
+        var outcome = try store.changes(plan)
+        for index in outcome.changes.indices {
+            outcome.changes[index].row = visit.hidden.shown(outcome.changes[index].row)
+        }
         return try read(
             try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,

@@ -47,7 +47,8 @@ extension TableService {
             response.headers = [HTTPHeader("ETag", EntityTag.text(of: row.version))]
             return response
         }
-        return withCommonHeaders(TableAnswer(parsed.serverProtocol).row(row), row, parsed.serverProtocol)
+        return withCommonHeaders(
+            TableAnswer(parsed.serverProtocol).row(visit.hidden.shown(row)), row, parsed.serverProtocol)
     }
 
     private func isUnchanged(_ row: TableRow, _ request: HTTPRequest) -> Bool {
@@ -75,6 +76,7 @@ extension TableService {
         let table = visit.table
         let named = (list.filter?.columns ?? []).union((list.order.map(\.column) + (list.select ?? [])).exact)
         try checkNames(named, table)
+        try visit.hidden.check(named)
         var plan = ListPlan(
             table: table.name, filter: list.filter, order: list.order, skip: list.skip,
             limit: min(list.top ?? .max, settings.pageSize), includesDeleted: list.includesDeleted,
@@ -91,7 +93,7 @@ extension TableService {
         }
         var next: String?
         var response = TableAnswer(parsed.serverProtocol).list(
-            outcome.rows, select: list.select, count: outcome.count, limit: settings.answerBytes
+            outcome.rows.map(visit.hidden.shown), select: list.select, count: outcome.count, limit: settings.answerBytes
         ) { told in
             next = self.next(request, list, table, outcome, told: told)
             return next.map { wantsPath ? "\(request.pathText)?\($0)" : $0 }
@@ -161,7 +163,7 @@ extension TableService {
         }
         if write.kind == .undelete || write.revives == true { _ = try table.grant(.undelete, to: visit.caller) }
         (write.owner, write.conditions) = (visit.owner, conditions(headers, parsed))
-        write.subject = visit.subject
+        (write.subject, write.hidden) = (visit.subject, visit.hidden)
         // Both depend on values: their answers would tell a caller who may not read.
         if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try table.grant(.read, to: visit.caller) }
         guard let id = parsed.operationID else { return write }
@@ -208,8 +210,9 @@ extension TableService {
         let isNew = protocolVersion == .datasync3
         // A caller who may not read is told only the id and the version of the row.
         func told(_ row: TableRow, _ status: Int, _ refusal: Refusal? = nil) -> HTTPResponse {
-            visit.mayRead && !row.isHidden
-                ? withCommonHeaders(TableAnswer(protocolVersion).row(row, status: status), row, protocolVersion)
+            let shown = visit.hidden.shown(row)
+            return visit.mayRead && !row.isHidden
+                ? withCommonHeaders(TableAnswer(protocolVersion).row(shown, status: status), row, protocolVersion)
                 : TableAnswer.hidden(row, status: status, refusal.map { ($0.message, $0.code) })
         }
         switch outcome {

@@ -121,7 +121,7 @@ package struct TableService: Sendable {
         let table = try table(name)
         return Visit(
             table: table, caller: caller, owner: try table.grant(operation, to: caller),
-            mayRead: table.permits(.read, caller))
+            mayRead: table.permits(.read, caller), hidden: table.hidden(from: caller))
     }
 
     /// The table with this name in any letter case.
@@ -154,6 +154,7 @@ struct Visit {
     var subject: String? { table.rules.isEmpty ? nil : caller?.subject }
     /// Whether the caller may see the values of rows.
     let mayRead: Bool
+    let hidden: HiddenColumns
 }
 
 extension Refusal {

@@ -25,6 +25,8 @@ package enum Permission: Hashable, Sendable {
 package struct TableDefinition: Hashable, Sendable {
     package var name: String
     package var columns: [Column]
+    /// The callers that may see and set some columns, if these are not all that may read the row.
+    package var readers: [ExactString: Permission] = [:]
     /// Whether a deleted row stays as a tombstone that clients can see and undelete.
     package var softDelete = true
     /// Whether an undeclared column is created when its first value arrives.
