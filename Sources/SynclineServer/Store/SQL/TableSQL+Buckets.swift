@@ -132,7 +132,7 @@ extension TableSQL {
         _ condition: (BucketSpan) -> SQLText
     ) -> SQLStatement {
         // SQLite copies what it sorts, and each row on its way through a union: there these are only the rows' places.
-        let isJoined = dialect == .sqlite && (spans.count > 1 || sorts) && hidesNoPlace
+        let isJoined = dialect == .sqlite && (spans.count > 1 || sorts)
         let keys = zip(order, TableSQL.places[3...]).map { "\(name($0)) AS \($1)" }.joined(separator: ", ")
         let parts = zip(spans.indices, spans).map { index, span -> SQLText in
             """
@@ -162,10 +162,8 @@ extension TableSQL {
         column == .id ? "2" : column == .updatedAt ? "4" : "5"
     }
 
+    /// Names of a row's place in SQLite. No column can have one of them.
     private static let places = ["rowid", "syncline_place", "syncline_span", "syncline_key", "syncline_id"]
-
-    /// Whether no column has the name of a row's place in SQLite.
-    private var hidesNoPlace: Bool { TableSQL.places.allSatisfy { schema.place(ofAnyCase: $0) == nil } }
 
     /// The ids of the rows that were there when a right ended, and still are.
     func lost(_ span: BucketSpan, after id: String?, limit: Int) -> SQLStatement {
