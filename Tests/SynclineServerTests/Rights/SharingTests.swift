@@ -62,6 +62,18 @@ import Testing
     }
 
     @Test(arguments: TestBackend.stores)
+    func `a batch can not use the right that it gave up`(_ backend: TestBackend) throws {
+        let desk = try household(backend)
+        #expect(try invite(desk) == 201)
+        let write = #"{"operation":"update","table":"entry","id":"\#(coffee)","item":{"text":"tea"}}"#
+        let leave = #"{"operation":"delete","table":"member","id":"\#(bobIn)"}"#
+        let body = #"{"operations":[\#(write),\#(leave),\#(write)]}"#
+        let answer = try ask(desk, "bob", "POST", "$batch", body)
+        let statuses = (0..<3).map { answer.json["results"]?[$0]?["status"] }
+        #expect(statuses == [200, 200, 404], "\(answer.text)")
+    }
+
+    @Test(arguments: TestBackend.stores)
     func `a member is invited, sees everything, and is removed`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         let (before, cursor) = try feed(desk, "bob")
