@@ -35,20 +35,26 @@ public final class SyncTransaction {
 
     /// Deletes a row.
     public func delete(_ table: String, id: String) throws(SyncError) {
-        try make(LocalChange(kind: .delete, table: table, id: id))
+        try change(.delete, table, id)
     }
 
     /// Inserts a row whose columns are already encoded.
     public func insert(_ table: String, id: String, columns: Row) throws(SyncError) {
-        try make(LocalChange(kind: .insert, table: table, id: id, columns: columns))
+        try change(.insert, table, id, columns)
     }
 
     /// Makes a change whose columns are already encoded, if it changes something.
     func make(_ change: LocalChange) throws(SyncError) {
+        try self.change(change.kind, change.table, change.id, change.columns)
+    }
+
+    private func change(
+        _ kind: OperationKind, _ table: String, _ id: String, _ columns: Row = .empty
+    ) throws(SyncError) {
         checkOpen()
-        try engine.projector.check(table: change.table)
-        try Item.check(id: change.id)
-        try writer.change(change.kind, change.table, change.id, change.columns)
+        try engine.projector.check(table: table)
+        try Item.check(id: id)
+        try writer.change(kind, table, id, columns)
     }
 
     /// Reads a row, changes it and stores the columns that differ. Returns the row as stored.

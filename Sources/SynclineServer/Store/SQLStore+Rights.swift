@@ -83,14 +83,16 @@ struct RuledRead {
         if endsEarly, let after = plan.after, let time = after.time, time >= window.since {
             (window.since, window.sinceID) = (time, after.id)
         }
-        var rows: [TableRow] = []
+        var (rows, room) = ([] as [TableRow], limits.answerBytes)
         try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { candidate in
-            if let row = plan.entry(candidate.id, candidate.right, row: candidate.row, filter, work),
+            guard let row = plan.entry(candidate.id, candidate.right, row: candidate.row, filter, work),
                 row.updatedAt.milliseconds == candidate.place
-            {
-                rows.append(row)
-            }
-            return rows.count < wanted
+            else { return true }
+            rows.append(row)
+            let told = rows.count - plan.skip
+            if endsEarly, told > 0 { room -= row.size }
+            // The first row is told whatever its size; the next one shows that there are more.
+            return rows.count < wanted && (room >= 0 || told < 2)
         }
         return plan.outcome(of: rows, statements.schema, limits)
     }

@@ -92,6 +92,17 @@ import Testing
         let page = try cost { rows = try store.list(list).rows.count }
         #expect(rows == 50)
         #expect(page.rows <= 160, "\(page)")
+        // A page ends where its answer does, before all of it is in memory.
+        let long = String(repeating: "x", count: 1 << 20)
+        for number in 9100..<9112 { try insert(store, "note", [["id": id(number), "list": "l0", "text": long]]) }
+        list.filter = .compare(.greater, .column(["updatedAt"]), .literal(.date(Timestamp(try #require(newest)))))
+        var hasMore = false
+        let large = try cost {
+            let outcome = try store.list(list)
+            (rows, hasMore) = (outcome.rows.count, outcome.hasMore)
+        }
+        #expect(rows == 3 && hasMore && large.rows <= 12, "\(large)")
+        list.filter = nil
         (list.includesDeleted, list.order) = (false, [])
         let plain = try cost { rows = try store.list(list).rows.count }
         #expect(rows == 50)

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: TestBackend.stores)
-    func `a batch can not use the right that it gave up`(_ backend: TestBackend) throws {
+    func `a batch can't use the right that it gave up`(_ backend: TestBackend) throws {
         let desk = try household(backend)
         #expect(try invite(desk) == 201)
         let write = #"{"operation":"update","table":"entry","id":"\#(coffee)","item":{"text":"tea"}}"#
