@@ -8,6 +8,8 @@ struct DatabaseLimits: Hashable, Sendable {
     var statement = Duration.seconds(30)
     /// Until another request releases its connection.
     var turn = Duration.seconds(5)
+    /// Until the database answers a check; later, the check has missed.
+    var check = Duration.milliseconds(700)
 }
 
 extension Duration {

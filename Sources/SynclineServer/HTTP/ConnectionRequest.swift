@@ -35,11 +35,22 @@ final class ConnectionRequest {
     /// The code of the error in its answer.
     var code: String?
     var bytesOut = 0
+    /// The stream of events that is its answer.
+    private var stream: EventStream?
     let start: ContinuousClock.Instant = .present
 
     init(target: String) {
         self.target = target
     }
+
+    /// Its answer is a stream now. What only its reading needed is given back, because a stream lasts.
+    func begin(_ stream: EventStream) {
+        self.stream = stream
+        headers = []
+    }
+
+    /// Counts what its stream sent without the library.
+    func endStream() { bytesOut += stream?.bytesOut ?? 0 }
 
     /// The path alone: parameters may contain row data.
     var path: String {

@@ -1,5 +1,5 @@
 // A stream of events as a response of libmicrohttpd: the library asks for bytes, and the connection is suspended while
-// there are none.
+// there are none, without the library's buffer.
 
 import CMicroHTTPD
 import SynclineTables
@@ -39,10 +39,17 @@ func queue(
     server.note(response, to: request)
     let hub = server.events
     let address = ConnectionAddress(connection: connection)
-    let stream = EventStream { MHD_resume_connection(address.connection) }
+    let descriptor = syncline_mhd_socket(connection)
+    var write: (@Sendable ([UInt8]) -> ListenSocket.Sending)?
+    // An older client gets no frames, and only the library can encrypt.
+    if request.version == "HTTP/1.1", server.configuration.tls == nil {
+        write = { ListenSocket.sendAtOnce($0, descriptor) }
+    }
+    let stream = EventStream(write: write) { MHD_resume_connection(address.connection) }
+    request.begin(stream)
     let hold = Unmanaged.passRetained(StreamHold(stream, hub, connection, request))
     guard
-        let made = MHD_create_response_from_callback(UInt64.max, 1024, readEvents, hold.toOpaque(), releaseEvents)
+        let made = MHD_create_response_from_callback(UInt64.max, 256, readEvents, hold.toOpaque(), releaseEvents)
     else {
         hold.release()
         return .NO
@@ -54,7 +61,7 @@ func queue(
     enter(.listening, connection)
     // A client that reads nothing is detected early and given up; while there is nothing to send, no time counts.
     var size: Int32 = 4096
-    setsockopt(syncline_mhd_socket(connection), SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     return MHD_queue_response(connection, UInt32(response.status), made)
 }
 
@@ -66,9 +73,20 @@ private let readEvents: MHD_ContentReaderCallback = { context, _, buffer, limit 
         UnsafeMutableRawBufferPointer(start: buffer, count: limit).copyBytes(from: bytes)
         hold.request.bytesOut += bytes.count
         return bytes.count
-    case .wait: return 0
+    case .wait:
+        giveBack(UnsafeMutableRawBufferPointer(start: buffer, count: limit))
+        return 0
     case .end: return -1
     }
+}
+
+/// Gives back the whole pages of the library's buffer, about 60 KiB, which a listener needs for moments only.
+private func giveBack(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard let start = buffer.baseAddress else { return }
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    let skipped = -Int(bitPattern: start) & (page - 1)
+    let size = (buffer.count - skipped) & -page
+    if size > 0 { madvise(start + skipped, size, MADV_DONTNEED) }
 }
 
 private let releaseEvents: MHD_ContentReaderFreeCallback = { context in

@@ -1,14 +1,26 @@
-// One listener's stream of events. The HTTP library takes the available bytes from it, and its connection is suspended
-// while there are none.
+// One listener's stream of events. While its connection is suspended, an event goes straight to the socket, if it can:
+// waking the HTTP library for each of a thousand listeners takes longer than sending. Else the library takes the available
+// bytes from the stream, and its connection is suspended while there are none.
 
 import SynclineGround
 
-/// An event as it is sent. The listeners that hear the same share its bytes.
+/// The text of an event or comment, and how HTTP/1.1 frames it. The listeners that hear the same share it.
+struct EventMessage: Hashable, Sendable {
+    let bytes: [UInt8]
+    let framed: [UInt8]
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+        framed = Array("\(String(bytes.count, radix: 16))\r\n\(text)\r\n".utf8)
+    }
+}
+
+/// An event as it is sent.
 struct ChangeEvent: Hashable, Sendable {
     let cursor: String
     /// The tables that it names; nil: any may have changed.
     let tables: Set<String>?
-    let bytes: [UInt8]
+    let message: EventMessage
     /// The longest list of names. With a longer one, any table may have changed: clients read lines of 4096 bytes.
     private static let limit = 2048
 
@@ -16,7 +28,7 @@ struct ChangeEvent: Hashable, Sendable {
         let names = tables?.sorted().joined(separator: ",") ?? ""
         (self.cursor, self.tables) = (cursor, names.utf8.count > ChangeEvent.limit ? nil : tables)
         let line = self.tables == nil ? "" : "tables: \(names)\n"
-        bytes = Array("retry: 1000\nevent: change\n\(line)data: \(cursor)\n\n".utf8)
+        message = EventMessage("retry: 1000\nevent: change\n\(line)data: \(cursor)\n\n")
     }
 
     /// The event in place of this one and an earlier one.
@@ -36,6 +48,8 @@ final class EventStream: Sendable {
         var latest: ChangeEvent?
         var isWaiting = false
         var isEnded = false
+        /// The number of bytes that were sent without the library.
+        var bytesOut = 0
     }
 
     enum Piece {
@@ -46,17 +60,21 @@ final class EventStream: Sendable {
 
     private let state = Mutex(State())
     private let resume: @Sendable () -> Void
-    private static let reminder = Array(": nothing new\n\n".utf8)
+    /// Writes to the socket of a suspended connection; nil if only the library can.
+    private let write: (@Sendable ([UInt8]) -> ListenSocket.Sending)?
+    private static let reminder = EventMessage(": nothing new\n\n")
 
-    init(resume: @escaping @Sendable () -> Void) {
-        self.resume = resume
+    init(write: (@Sendable ([UInt8]) -> ListenSocket.Sending)? = nil, resume: @escaping @Sendable () -> Void) {
+        (self.write, self.resume) = (write, resume)
     }
+
+    var bytesOut: Int { state.withLock { $0.bytesOut } }
 
     /// The next bytes. `suspend` is called before any thread can resume the connection.
     func next(atMost limit: Int, suspend: () -> Void) -> Piece {
         state.withLock { state in
             if state.sent == state.current.count, let latest = state.latest {
-                (state.current, state.sent, state.latest) = (latest.bytes, 0, nil)
+                (state.current, state.sent, state.latest) = (latest.message.bytes, 0, nil)
             }
             if state.sent < state.current.count {
                 let piece = state.current[state.sent...].prefix(limit)
@@ -73,32 +91,47 @@ final class EventStream: Sendable {
 
     /// Sends an event, also in place of one that still waits.
     func send(_ event: ChangeEvent) {
-        state.withLock { state in
-            state.latest = event.replacing(state.latest)
-            wake(&state)
+        change { state in
+            if !isSent(event.message, &state) { state.latest = event.replacing(state.latest) }
         }
     }
 
     /// Sends a comment if nothing else is being sent. It reveals a listener that is gone.
     func remind() {
-        state.withLock { state in
+        change { state in
             guard state.latest == nil, state.sent == state.current.count else { return }
-            (state.current, state.sent) = (EventStream.reminder, 0)
-            wake(&state)
+            if !isSent(EventStream.reminder, &state) { (state.current, state.sent) = (EventStream.reminder.bytes, 0) }
         }
     }
 
-    func end() {
-        state.withLock { state in
+    func end() { change { $0.isEnded = true } }
+
+    /// Whether a message was sent without the library. Under the lock, nothing else writes to a suspended connection.
+    private func isSent(_ message: EventMessage, _ state: inout State) -> Bool {
+        guard state.isWaiting, !state.isEnded, let write else { return false }
+        switch write(message.framed) {
+        case .sent:
+            state.bytesOut += message.framed.count
+            return true
+        case .full: return false
+        case .broken:
             state.isEnded = true
-            wake(&state)
+            return true
         }
     }
 
-    private func wake(_ state: inout State) {
-        guard state.isWaiting else { return }
-        state.isWaiting = false
-        resume()
+    /// Changes the state, and resumes a suspended connection if there is something to do for it: outside the lock, which
+    /// the library's thread takes at once.
+    private func change(_ body: (inout State) -> Void) {
+        let isResumed = state.withLock { state in
+            body(&state)
+            guard state.isWaiting, state.latest != nil || state.sent < state.current.count || state.isEnded else {
+                return false
+            }
+            state.isWaiting = false
+            return true
+        }
+        if isResumed { resume() }
     }
 }
 

@@ -167,6 +167,7 @@ final class HTTPServer: Sendable {
     func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .relaxed)
         defer { requests.leave() }
+        request.endStream()
         let time = request.start.duration(to: .present)
         metrics.count(
             request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)

@@ -47,6 +47,27 @@ struct ListenSocket {
     /// Ends a connection that another thread serves, which then closes it.
     static func end(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
+    /// The end of an attempt to send at once.
+    enum Sending {
+        case sent
+        /// The connection takes nothing now.
+        case full
+        /// The connection is lost, or took only a part.
+        case broken
+    }
+
+    /// Sends bytes if a connection takes all of them at once.
+    static func sendAtOnce(_ bytes: [UInt8], _ descriptor: Int32) -> Sending {
+        #if canImport(Darwin)
+            let flags = Int32(MSG_DONTWAIT)
+        #else
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+        #endif
+        let count = send(descriptor, bytes, bytes.count, flags)
+        if count == bytes.count { return .sent }
+        return count < 0 && [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .full : .broken
+    }
+
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
             _ = Darwin.close(descriptor)

@@ -74,7 +74,7 @@ private struct AdoptedStory {
     private func open(_ address: String) throws -> any SQLDatabase {
         switch try StoreAddress(address) {
         case .sqlite(let path): try SQLiteDatabase(path: path, readers: 4)
-        case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+        case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
         let database: any SQLDatabase =
             switch try StoreAddress(address) {
             case .sqlite(let path): try SQLiteDatabase(path: path)
-            case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+            case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
             }
         try database.carryOut(statements)
         let store = role.map { address.replacing("user=tester", with: "user=\($0)") } ?? address

@@ -199,7 +199,7 @@ import Testing
             let database: any SQLDatabase =
                 switch try StoreAddress(store) {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
-                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
                 }
             let opened = try SQLStore(database, settings.tables, environment)
             return (TableAnswers(settings, opened, environment), opened)

@@ -132,9 +132,10 @@ import Testing
 
     @Test func `an event names few tables, and an older client reads it as before`() {
         #expect(
-            String(decoding: ChangeEvent("c", nil).bytes, as: UTF8.self) == "retry: 1000\nevent: change\ndata: c\n\n")
+            String(decoding: ChangeEvent("c", nil).message.bytes, as: UTF8.self)
+                == "retry: 1000\nevent: change\ndata: c\n\n")
         #expect(
-            String(decoding: ChangeEvent("c", ["b", "a"]).bytes, as: UTF8.self)
+            String(decoding: ChangeEvent("c", ["b", "a"]).message.bytes, as: UTF8.self)
                 == "retry: 1000\nevent: change\ntables: a,b\ndata: c\n\n")
         #expect(ChangeEvent("c", Set((0..<200).map { "table-number-\($0)" })).tables == nil)
     }
@@ -163,5 +164,40 @@ import Testing
         #expect(text() == ": nothing new\n\n" && resumed.load(ordering: .relaxed) == 2)
         stream.end()
         if case .end = stream.next(atMost: 9, suspend: {}) {} else { Issue.record("it does not end") }
+    }
+
+    @Test func `while the library waits, an event goes straight to the socket if it takes it whole`() {
+        let answer = Mutex(ListenSocket.Sending.sent)
+        let written = Mutex("")
+        let resumed = Atomic(0)
+        let write: @Sendable ([UInt8]) -> ListenSocket.Sending = { bytes in
+            let answer = answer.withLock { $0 }
+            if answer == .sent { written.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
+            return answer
+        }
+        let stream = EventStream(write: write) { resumed.add(1, ordering: .relaxed) }
+        func next() -> String? {
+            switch stream.next(atMost: 1000, suspend: {}) {
+            case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .wait: ""
+            case .end: nil
+            }
+        }
+        func event(_ cursor: String) -> String { "retry: 1000\nevent: change\ndata: \(cursor)\n\n" }
+        // The library has not asked for bytes, so the beginning of its answer may not be sent.
+        stream.send(ChangeEvent("1", nil))
+        #expect(next() == event("1") && next() == "")
+        stream.send(ChangeEvent("2", nil))
+        stream.remind()
+        #expect(written.withLock { $0 } == "23\r\n\(event("2"))\r\nf\r\n: nothing new\n\n\r\n")
+        #expect(stream.bytesOut == written.withLock { $0.utf8.count } && resumed.load(ordering: .relaxed) == 0)
+        answer.withLock { $0 = .full }
+        stream.send(ChangeEvent("3", nil))
+        answer.withLock { $0 = .sent }
+        stream.send(ChangeEvent("4", nil))
+        #expect(resumed.load(ordering: .relaxed) == 1 && next() == event("4") && next() == "")
+        answer.withLock { $0 = .broken }
+        stream.send(ChangeEvent("5", nil))
+        #expect(resumed.load(ordering: .relaxed) == 2 && next() == nil)
     }
 }

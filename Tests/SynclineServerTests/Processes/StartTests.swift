@@ -17,7 +17,8 @@ struct StartTests {
 
     private func open(_ url: String, _ tables: String = first) throws -> SQLStore {
         try SQLStore(
-            try PostgresDatabase(url: url, connections: 2), try configuration(#"{"tables":\#(tables)}"#).tables,
+            try PostgresDatabase(url: url, connections: 2, limits: .patient),
+            try configuration(#"{"tables":\#(tables)}"#).tables,
             StillEnvironment())
     }
 
@@ -98,7 +99,7 @@ struct StartTests {
             let database: any SQLDatabase =
                 switch try StoreAddress(store) {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
-                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
                 }
             let environment = PatientEnvironment()
             let opened = try SQLStore(database, settings.tables, environment, renewsEpoch: renews)

@@ -88,7 +88,7 @@ import Testing
     @Test func `a check of rows that takes too long does not stop a start`() throws {
         guard TestBackend.available.contains(.postgres) else { return }
         let (address, keeper) = try TestBackend.postgres.store()
-        let database = try PostgresDatabase(url: address, connections: 2)
+        let database = try PostgresDatabase(url: address, connections: 2, limits: .patient)
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
         try database.carryOut([
             #"CREATE TABLE "t" ("id" text PRIMARY KEY, "updatedAt" timestamptz, "version" bigint, "deleted" boolean)"#,
@@ -102,7 +102,7 @@ import Testing
             #"CREATE POLICY p ON "t" USING (pg_sleep(2) IS NOT NULL)"#,
         ])
         // For this role, reading a row takes longer than a statement may.
-        var limits = DatabaseLimits()
+        var limits = DatabaseLimits.patient
         limits.statement = .milliseconds(500)
         let hurried = try PostgresDatabase(
             url: address.replacing("user=tester", with: "user=slow10"), connections: 2, limits: limits)
@@ -118,7 +118,7 @@ import Testing
         func open() throws -> any SQLDatabase {
             switch try StoreAddress(store) {
             case .sqlite(let path): try SQLiteDatabase(path: path)
-            case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+            case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
             }
         }
         let database = try open()

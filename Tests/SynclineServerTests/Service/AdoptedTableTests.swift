@@ -27,7 +27,7 @@ struct AdoptedDesk {
         func open(_ address: String) throws -> any SQLDatabase {
             switch try StoreAddress(address) {
             case .sqlite(let path): try SQLiteDatabase(path: path)
-            case .postgres(let url): try PostgresDatabase(url: url, connections: 4)
+            case .postgres(let url): try PostgresDatabase(url: url, connections: 4, limits: .patient)
             }
         }
         database = try open(address)
@@ -323,11 +323,13 @@ struct AdoptedDesk {
         let (address, _) = try backend.store()
         for encoding in ["LATIN1", "EUC_JP", "SQL_ASCII"] {
             let name = "encoded_\(encoding.lowercased())"
-            try PostgresDatabase(url: address, connections: 2).carryOut([
+            try PostgresDatabase(url: address, connections: 2, limits: .patient).carryOut([
                 "CREATE DATABASE \(name) ENCODING '\(encoding)' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
             ])
             let error = #expect(throws: StoreFailure.self) {
-                try SQLStore(try PostgresDatabase(url: cluster.url(name), connections: 2), [], StillEnvironment())
+                try SQLStore(
+                    try PostgresDatabase(url: cluster.url(name), connections: 2, limits: .patient), [],
+                    StillEnvironment())
             }
             #expect("\(error as Any)".contains(encoding))
         }
@@ -345,10 +347,11 @@ struct AdoptedDesk {
         // A table that the server made.
         let (address, keeper) = try TestBackend.postgres.store()
         let settings = try configuration(#"{"tables":{"t":{}}}"#)
-        let owner = try PostgresDatabase(url: address, connections: 2)
+        let owner = try PostgresDatabase(url: address, connections: 2, limits: .patient)
         _ = try SQLStore(owner, settings.tables, StillEnvironment())
         try owner.carryOut(["CREATE ROLE clerk1 LOGIN", "\(Self.rights("clerk1"))"])
-        let clerk = try PostgresDatabase(url: address.replacing("user=tester", with: "user=clerk1"), connections: 2)
+        let clerk = try PostgresDatabase(
+            url: address.replacing("user=tester", with: "user=clerk1"), connections: 2, limits: .patient)
         let service = TableAnswers(
             settings, try SQLStore(clerk, settings.tables, StillEnvironment()), StillEnvironment())
         var request = try #require(HTTPRequest("POST", target: "/tables/t"))

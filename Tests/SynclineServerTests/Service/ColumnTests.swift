@@ -106,7 +106,7 @@ import Testing
             let database: any SQLDatabase =
                 switch try StoreAddress(address) {
                 case .sqlite(let path): try SQLiteDatabase(path: path)
-                case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+                case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
                 }
             return try SQLStore(database, configuration.tables, StillEnvironment())
         }

@@ -20,7 +20,7 @@ import Testing
     private func database(_ address: String) throws -> any SQLDatabase {
         switch try StoreAddress(address) {
         case .sqlite(let path): try SQLiteDatabase(path: path)
-        case .postgres(let url): try PostgresDatabase(url: url, connections: 2)
+        case .postgres(let url): try PostgresDatabase(url: url, connections: 2, limits: .patient)
         }
     }
 

@@ -23,7 +23,8 @@ import Testing
             #"{"tables":{"t":{"columns":{"text":"string"}},"h":{"softDelete":false,"columns":{"text":"string"}}}}"#)
         let environment = SystemServerEnvironment()
         let store = try SQLStore(
-            try PostgresDatabase(url: url, connections: 4), settings.tables, environment, renewsEpoch: renews,
+            try PostgresDatabase(url: url, connections: 4, limits: .patient), settings.tables, environment,
+            renewsEpoch: renews,
             numbers: numbers)
         return (store, TableAnswers(settings, store, environment))
     }

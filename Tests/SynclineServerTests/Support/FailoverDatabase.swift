@@ -66,7 +66,8 @@ final class CopiedDatabase: FailoverDatabase {
         let first: any SQLDatabase =
             backend == .sqlite
             ? try SQLiteDatabase(path: folder.path + "/0.db")
-            : try PostgresDatabase(url: try #require(PrivatePostgres.shared).url(name), connections: 4)
+            : try PostgresDatabase(
+                url: try #require(PrivatePostgres.shared).url(name), connections: 4, limits: .patient)
         (movable, next) = (MovableDatabase(first), first)
     }
 
@@ -88,7 +89,7 @@ final class CopiedDatabase: FailoverDatabase {
                 copied = try? cluster.newDatabase(template: name)
             }
             name = try #require(copied)
-            next = try PostgresDatabase(url: cluster.url(name), connections: 4)
+            next = try PostgresDatabase(url: cluster.url(name), connections: 4, limits: .patient)
         }
     }
 
@@ -133,7 +134,7 @@ final class ReplicatedPostgres: FailoverDatabase {
         let place = folder.replacing("/", with: "%2F")
         database = try PostgresDatabase(
             url: "postgresql:///tables?host=\(place),\(place)&port=1,2&user=tester&target_session_attrs=read-write",
-            connections: 4)
+            connections: 4, limits: .patient)
     }
 
     deinit {
@@ -171,7 +172,8 @@ final class ReplicatedPostgres: FailoverDatabase {
         try run(start(standby))
         let place = folder.replacing("/", with: "%2F")
         return try PostgresDatabase(
-            url: "postgresql:///tables?host=\(place)&port=\(port(standby))&user=tester", connections: 4)
+            url: "postgresql:///tables?host=\(place)&port=\(port(standby))&user=tester", connections: 4,
+            limits: .patient)
     }
 
     func failOver() throws {

@@ -28,7 +28,9 @@ final class RunningServer {
             {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},
             "tables":\(tables)\(more)}
             """
-        server = try Server(try configuration(json), PatientEnvironment())
+        var settings = try configuration(json)
+        settings.limits.database.check = DatabaseLimits.patient.check
+        server = try Server(settings, PatientEnvironment())
         port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
     }
 

@@ -20,7 +20,7 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
         let (store, keeper) = try store(as: StillEnvironment())
         switch try StoreAddress(store) {
         case .sqlite(let path): return (try SQLiteDatabase(path: path), keeper)
-        case .postgres(let url): return (try PostgresDatabase(url: url, connections: 4), keeper)
+        case .postgres(let url): return (try PostgresDatabase(url: url, connections: 4, limits: .patient), keeper)
         }
     }
 
@@ -55,7 +55,7 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     }
 
     private static func set(_ numbers: NumberSource, _ url: String, _ environment: any ServerEnvironment) throws {
-        let database = try PostgresDatabase(url: url, connections: 2)
+        let database = try PostgresDatabase(url: url, connections: 2, limits: .patient)
         defer { database.close() }
         _ = try SQLStore(database, [], environment, numbers: numbers)
     }
@@ -68,4 +68,9 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
         print("Tests of PostgreSQL are skipped: \(PrivatePostgres.missing).")
         return [.sqlite]
     }()
+}
+
+extension DatabaseLimits {
+    /// For tests beside many others: a slow answer of a busy machine is not taken for none.
+    static let patient = DatabaseLimits(check: .seconds(30))
 }

@@ -26,8 +26,6 @@ struct Pulse: Hashable, Sendable {
 
     /// The interval between checks of a silent database.
     static let pause = Duration.seconds(1)
-    /// After this time without an answer, the check has missed.
-    static let timeout = Duration.milliseconds(700)
 
     /// - Parameter doubts: Whether there is a reason to check although it answered last time.
     mutating func step(doubts: Bool, now: ContinuousClock.Instant) -> Step {

@@ -16,7 +16,7 @@ final class PostgresDatabase: SQLDatabase {
     private let url: String
 
     init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
-        let watch = PostgresWatch(url, interruption)
+        let watch = PostgresWatch(url, limits, interruption)
         let waits = PostgresWaitLimits(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
         // Checks at once that the database can be reached.
         _ = try PostgresConnection(url: url, waits: waits)
@@ -89,8 +89,8 @@ final class PostgresWatch: Sendable {
     private let readOnly = Atomic(false)
     private let pool: ConnectionPool<PostgresConnection>
 
-    init(_ url: String, _ interruption: Interruption) {
-        let limits = DatabaseLimits(connect: Pulse.timeout, statement: Pulse.timeout, turn: .zero)
+    init(_ url: String, _ limits: DatabaseLimits, _ interruption: Interruption) {
+        let limits = DatabaseLimits(connect: limits.check, statement: limits.check, turn: .zero)
         // The check does not count against the time of the request that triggers it.
         let waits = PostgresWaitLimits(limits: limits, interruption: interruption, isForRequests: false)
         pool = ConnectionPool(limit: 1, timeout: limits.turn) { () throws(StoreFailure) in

@@ -24,7 +24,7 @@ final class SQLiteDatabase: SQLDatabase {
         writer = ConnectionPool(limit: 1, timeout: limits.statement) { () throws(StoreFailure) in
             try SQLiteDatabase.writer(path)
         }
-        watch = ConnectionPool(limit: 1, timeout: Pulse.timeout) { () throws(StoreFailure) in
+        watch = ConnectionPool(limit: 1, timeout: limits.check) { () throws(StoreFailure) in
             try SQLiteConnection(path: path, isReader: true)
         }
         readers = ConnectionPool(limit: count, timeout: limits.turn) { () throws(StoreFailure) in
