@@ -12,7 +12,7 @@ final class ServerChannel: Sendable {
     var server: ServerProtocol { codec.serverProtocol }
     private let credentials: (any CredentialProvider)?
     let limits: NetworkLimits
-    private let names: NameTranslation
+    let names: NameTranslation
     private let known: Mutex<Known>
     /// Throws if a request of a push or pull may not carry a token.
     private let admit: @Sendable (AccessToken?) async throws(SyncError) -> Void

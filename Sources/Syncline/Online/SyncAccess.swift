@@ -25,8 +25,10 @@ public struct SyncAccess: Hashable, Sendable {
     public var delete = Permission.denied
     /// Whether deleted rows may be restored.
     public var undelete = Permission.denied
+    /// The columns that the user may neither see nor set; none if nothing is permitted.
+    public var hiddenColumns: Set<String> = []
 
-    init(_ answer: Value) {
+    init(_ answer: Value, name: (String) -> String?) {
         func permission(_ name: String) -> Permission {
             switch answer[member: name] {
             case .bool(true)?: .granted
@@ -36,6 +38,10 @@ public struct SyncAccess: Hashable, Sendable {
         }
         (read, insert) = (permission("read"), permission("insert"))
         (update, delete, undelete) = (permission("update"), permission("delete"), permission("undelete"))
+        guard case .array(let columns)? = answer[member: "hidden"] else { return }
+        for case .string(let column) in columns {
+            if let name = name(column) { hiddenColumns.insert(name) }
+        }
     }
 }
 
@@ -55,6 +61,6 @@ extension SyncDatabase {
         guard response.status == 200, let answer = try? Value(json: response.body) else {
             throw SyncError(.rejected, reply.message ?? "the server answered \(response.status)")
         }
-        return SyncAccess(answer)
+        return SyncAccess(answer) { channel.names.received($0, of: table) }
     }
 }

@@ -87,4 +87,10 @@ package struct NameTranslation: Sendable {
     package func received(_ row: Row, of table: String) -> Row {
         names(of: table).map { names in row.renamingColumns { names.received($0) } } ?? row
     }
+
+    /// Returns the store's name of a server's column; nil if the store does not take it.
+    package func received(_ column: String, of table: String) -> String? {
+        guard let names = names(of: table) else { return column }
+        return names.received(column)
+    }
 }

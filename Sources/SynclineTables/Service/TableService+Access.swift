@@ -14,9 +14,12 @@ extension TableService {
             let found = operations.isEmpty ? [] : try self.permitted(operations, on: id, table, caller)
             for operation in operations { permitted[operation] = found.contains(operation) ? .always : .never }
         }
-        let members = TableOperation.allCases.compactMap { operation in
+        var members = TableOperation.allCases.compactMap { operation in
             permitted[operation].map { Value.Member(operation.rawValue, $0.value) }
         }
+        // The columns' names are no business of callers who may do nothing.
+        let hidden = permitted.values.contains { $0 != .never } ? table.hidden(from: caller).columns : []
+        if !hidden.isEmpty { members.append(Value.Member("hidden", .array(hidden.map { .string($0) }))) }
         return TableAnswer.json(200, Array(Value.object(members).json.utf8))
     }
 

@@ -10,6 +10,8 @@ package struct HiddenColumns: Hashable, Sendable {
 
     package init(names: Set<ExactString> = []) { self.names = names }
 
+    var columns: [String] { names.sorted().map(\.text) }
+
     package func shown(_ row: TableRow) -> TableRow {
         if names.isEmpty { return row }
         var row = row

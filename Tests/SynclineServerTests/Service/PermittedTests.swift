@@ -18,7 +18,9 @@ import Testing
           "read":"owner eq auth.sub or list in share(list where user eq auth.sub)","write":"owner eq auth.sub",
           "update":"owner eq auth.sub or list in share(list where user eq auth.sub)"},
         "share":{"columns":{"user":"string","list":"string"},
-          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"}}
+          "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
+        "staff":{"access":"authenticated","perUser":"userId","columns":{"name":"string",
+          "salary":{"type":"number","read":"role:hr"},"grade":{"type":"string","read":"role:hr"}}}}
         """#
 
     private let note = "00000000-0000-7000-8000-000000000001"
@@ -88,18 +90,41 @@ import Testing
         #expect(try desk.ask("DELETE", "/tables/note/\(note)", nil, bob).status == 403)
     }
 
+    @Test(arguments: TestBackend.stores)
+    func `columns that the caller may not see are named, unless he may do nothing`(_ backend: TestBackend) throws {
+        let desk = try desk(backend)
+        let headers = ["X-ZUMO-AUTH": token("ann")]
+        #expect(try desk.ask("POST", "/tables/staff", #"{"id":"w","name":"Ann"}"#, headers).status == 201)
+        let hidden = #""hidden":["grade","salary"]"#
+        func hides(_ user: String?, _ query: String, _ claims: String = "") throws -> Bool {
+            let answer = try ask(desk, user, query, claims)
+            #expect(answer.contains(hidden) == answer.contains("hidden"), "\(answer)")
+            return answer.contains(hidden)
+        }
+        #expect(try hides("ann", "table=staff") && hides("ann", "table=staff&id=w"))
+        #expect(try !hides("ann", "table=staff", #","roles":["hr"]"#))
+        #expect(try ask(desk, nil, "table=staff").contains("true") == false)
+        #expect(try !hides(nil, "table=staff"))
+        // A hidden row is as one that never existed.
+        #expect(try ask(desk, "bob", "table=staff&id=w") == Self.nothing)
+        #expect(try ask(desk, "bob", "table=staff&id=v") == Self.nothing)
+    }
+
     @Test(arguments: ServerProtocol.allCases)
     func `a store asks what its token may do, and other servers do not say it`(_ kind: ServerProtocol) async throws {
         let client = try ClientDesk(.memory, kind, tables: Self.tables)
         var configuration = SyncConfiguration()
         configuration.transport = UserLine(client.line, "ann")
         configuration.serverProtocol = kind
+        configuration.schema = SyncSchema(
+            version: 1, tables: [TableSchema("staff", columns: [.column("pay", onServer: "salary")])])
         let store = try await SyncDatabase.open(at: client.folder.path + "/ann", configuration)
         let table = try #require(try await store.access(to: "fixed"))
         #expect(table.read == .granted && table.insert == .denied && table.update == .denied)
         let note = try #require(try await store.access(to: "note"))
         #expect(note.read == .byRow && note.insert == .byRow)
         #expect(try await store.access(to: "note", id: absent)?.delete == .denied)
+        #expect(try await store.access(to: "staff")?.hiddenColumns == ["pay", "grade"])
         let error = await #expect(throws: SyncError.self) { try await store.access(to: "nothing") }
         #expect(error?.code == .rejected)
         client.line.tellCapabilities(false)
