@@ -6,8 +6,9 @@ import sys
 import tempfile
 import time
 
+import addresses  # The stories are noted when they are read.
 import page
-import questions  # The stories are noted when they are read.
+import questions
 import values
 import views
 from browser import Browser

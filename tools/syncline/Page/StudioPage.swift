@@ -21,6 +21,7 @@ package enum StudioPage {
         "/fields.js": .script(PackageResources.fields_js),
         "/list.js": .script(PackageResources.list_js),
         "/log.js": .script(PackageResources.log_js),
+        "/share.js": .script(PackageResources.share_js),
         "/sql.js": .script(PackageResources.sql_js),
         "/status.js": .script(PackageResources.status_js),
         "/store.js": .script(PackageResources.store_js),

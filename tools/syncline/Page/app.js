@@ -146,7 +146,7 @@ function start() {
   at('help').addEventListener('click', () => at('keys').showModal());
   at('follow').addEventListener('change', () => refresh(false));
   document.addEventListener('keydown', key);
-  window.addEventListener('popstate', () => { restore(); changed('moment', 'view', 'row'); });
+  window.addEventListener('popstate', () => { restore(); changed('moment', 'view', 'row', 'own', 'frame'); });
   document.addEventListener('visibilitychange', () => { if (!document.hidden && at('follow').checked) refresh(false); });
   listen(what => {
     if (what.has('stale')) refresh(true);

@@ -1,6 +1,7 @@
 // Charts of the whole history: lines and bars.
 
 import { bytes, counted, draw, grouped, make, note } from './dom.js';
+import { pictureSaver } from './share.js';
 import { duration } from './times.js';
 
 const width = 640, height = 170, left = 64, right = 8, head = 12, foot = 24;
@@ -20,7 +21,8 @@ function lines(title, description, points, series, format) {
   return figure(title, description, svg);
 }
 
-const figure = (title, description, svg) => make('figure', {}, make('figcaption', {}, title), note(description), svg);
+const figure = (title, description, svg) => make('figure', {}, make('figcaption', {}, title, ' ', pictureSaver(title.toLowerCase().replaceAll(' ', '-'), svg)),
+  note(description), svg);
 
 function bars(title, description, segments) {
   const most = Math.max(1, ...segments.map(one => one.rawBytes)), step = width / Math.max(1, segments.length);

@@ -1,7 +1,7 @@
 // The debugger: questions that replay the log. Each is a command of the tool, which stands beside its answer.
 
 import { badge, button, command, counted, grouped, make, note, problem } from './dom.js';
-import { moment, show, state, store, tell } from './store.js';
+import { moment, own, show, state, store, tell } from './store.js';
 import { changes, eventLink, rowLink } from './fields.js';
 
 const labelled = (text, input, hint) => make('label', { class: hint ? 'whole' : null }, make('span', {}, text), input, hint ? make('small', {}, hint) : null);
@@ -17,7 +17,9 @@ function question(kind, title, words, inputs, ask, answer) {
     delete output.dataset.done;
     output.replaceChildren(make('p', { class: 'note working' }, 'Replaying the log…'));
     try {
-      const found = await tell('debug/' + kind, Object.fromEntries(new FormData(form)));
+      const asked = Object.fromEntries(new FormData(form));
+      if (state.view === 'debugger') show({ own: { ask: kind, ...asked } });
+      const found = await tell('debug/' + kind, asked);
       output.replaceChildren(...[...answer(found), found.warnings ? make('p', { class: 'problem' }, found.warnings) : null,
         make('p', { class: 'note' }, 'The same in a shell: ', command(found.command))].flat(3).filter(Boolean));
     } catch (error) { output.replaceChildren(problem(error)); }
@@ -28,26 +30,30 @@ function question(kind, title, words, inputs, ask, answer) {
 }
 
 export function questions() {
-  const prepared = state.question || {};
-  state.question = {};
+  const prepared = own();
+  // What the address asks is asked at once; its other members are those of the form.
+  const of = (kind, name) => prepared.ask === kind ? prepared[name] : '';
   const here = '@' + moment();
   const row = state.row ? `${state.row.table}/${state.row.id}` : 'notes/r1';
   setTimeout(() => {
-    const chosen = prepared.kind && document.getElementById('ask-' + prepared.kind);
-    if (chosen) { chosen.scrollIntoView({ block: 'nearest' }); chosen.querySelector('input, select').focus(); }
+    const chosen = document.getElementById('ask-' + prepared.ask);
+    if (!chosen) return;
+    chosen.scrollIntoView({ block: 'nearest' });
+    chosen.querySelector('input, select').focus();
+    chosen.querySelector('form').requestSubmit();
   }, 0);
   return [make('h2', {}, 'Debugger'),
     question('bisect', 'When did it begin?', 'The first event after which a condition is true: of a row, a field, the rows of a table, the outbox or the conflicts.', [
-      labelled('Condition', field('condition', prepared.condition, `${row}.text eq 'milk'`, true), `${row} · not ${row} · count(notes: done) ge 10 · pending gt 100 · conflicts ge 1`),
-      labelled('From', field('from', '', '@1')), labelled('To', field('to', '', '@' + store.last))], 'Search', bisected),
+      labelled('Condition', field('condition', of('bisect', 'condition'), `${row}.text eq 'milk'`, true), `${row} · not ${row} · count(notes: done) ge 10 · pending gt 100 · conflicts ge 1`),
+      labelled('From', field('from', of('bisect', 'from'), '@1')), labelled('To', field('to', of('bisect', 'to'), '@' + store.last))], 'Search', bisected),
     question('without', 'What if it had not happened?', 'The log is replayed without some events. What the server sent stays as it was.', [
-      labelled('Events', field('events', prepared.events || here, '@41 or @41..57', true))], 'Replay', varied),
+      labelled('Events', field('events', of('without', 'events') || here, '@41 or @41..57', true))], 'Replay', varied),
     question('policy', 'What would another policy have done?', 'The conflicts of pushes are decided by a policy, instead of the decisions that were made.', [
-      labelled('Policy', make('select', { name: 'policy' }, ['server-wins', 'client-wins', 'merge', 'fail'].map(name => make('option', {}, name))))], 'Replay', varied),
+      labelled('Policy', make('select', { name: 'policy' }, ['server-wins', 'client-wins', 'merge', 'fail'].map(name => make('option', { selected: of('policy', 'policy') === name }, name))))], 'Replay', varied),
     question('compare', 'What differs?', 'This moment compared with another one, with another store or a report, or with the server.', [
-      labelled('With', field('with', prepared.with, '@41, ../other/.syncline or server', true)),
-      labelled('Moment', field('from', here, here)),
-      labelled('Table', make('select', { name: 'table' }, make('option', { value: '' }, 'all tables'), store.tables.map(name => make('option', {}, name))))], 'Compare', compared)];
+      labelled('With', field('with', of('compare', 'with'), '@41, ../other/.syncline or server', true)),
+      labelled('Moment', field('from', of('compare', 'from') || here, here)),
+      labelled('Table', make('select', { name: 'table' }, make('option', { value: '' }, 'all tables'), store.tables.map(name => make('option', { selected: of('compare', 'table') === name }, name))))], 'Compare', compared)];
 }
 
 function bisected(found) {

@@ -87,10 +87,13 @@ export function turner(words, isFirst, next, back, forth) {
     make('span', { class: 'note' }, words), button('After ›', forth, { id: 'after', disabled: !next }));
 }
 
-/// A command with a button that copies it.
-export function command(text) {
-  const copy = button('Copy', async () => {
+/// A button that copies a command.
+export function copier(text, words) {
+  const copy = button(words, async () => {
     try { await navigator.clipboard.writeText(text); copy.textContent = 'Copied'; } catch { copy.textContent = 'Not copied'; }
-  }, { class: 'small', 'aria-label': 'Copy the command' });
-  return make('span', { class: 'command' }, make('code', {}, text), copy);
+  }, { class: 'small', 'aria-label': 'Copy the command', title: text });
+  return copy;
 }
+
+/// A command with a button that copies it.
+export const command = text => make('span', { class: 'command' }, make('code', {}, text), copier(text, 'Copy'));

@@ -3,6 +3,7 @@
 
 import { at, counted, grouped, make } from './dom.js';
 import { ask, listen, moment, show, state, store } from './store.js';
+import { share } from './share.js';
 import { brief, full, precise } from './times.js';
 
 const height = 30, part = 100, most = 120;
@@ -20,14 +21,30 @@ const box = () => at('list');
 const room = () => Math.min(total * height, limit);
 const visible = () => Math.max(1, Math.min(most, Math.floor(box().clientHeight / height)));
 
+/// The controls, and the names of what they choose.
+const controls = { kind: 'kind', table: 'in', outcome: 'outcome', row: 'only' };
+
 function filter() {
-  const row = at('row').value.trim().match(/^([^/]+)\/(.+)$/);
-  const table = row ? row[1] : at('table').value;
-  return { kinds: at('kind').value, table, id: row ? row[2] : null, outcome: at('outcome').value,
-    fold: at('fold').checked ? null : 'off', open: [...open].join(',') };
+  const { kind, in: table, outcome, only, fold } = state.frame, row = (only || '').match(/^([^/]+)\/(.+)$/);
+  return { kinds: kind, table: row ? row[1] : table, id: row ? row[2] : null, outcome, fold, open: [...open].join(',') };
 }
 
-const isFiltered = () => ['kind', 'table', 'outcome', 'row'].some(id => at(id).value.trim() !== '');
+const isFiltered = () => Object.values(controls).some(name => state.frame[name]);
+
+function choose(values) {
+  open = new Set();
+  show({ frame: values });
+}
+
+function chooseControls() {
+  const values = Object.entries(controls).map(([id, name]) => [name, at(id).value.trim()]);
+  choose({ ...Object.fromEntries(values), fold: at('fold').checked ? '' : 'off' });
+}
+
+function showControls() {
+  for (const [id, name] of Object.entries(controls)) at(id).value = state.frame[name] || '';
+  at('fold').checked = state.frame.fold !== 'off';
+}
 
 // MARK: Parts of the list
 
@@ -83,7 +100,7 @@ function element(line, index) {
     isFolded && 'folded'].filter(Boolean).join(' '), role: 'option', id: 'line-' + index,
   'aria-selected': index === selected, 'aria-setsize': total, 'aria-posinset': index + 1,
   'aria-expanded': 'open' in line && line.kind !== 'lost' ? line.open : null, 'data-event': line.last,
-  title: `${full(line.time)}\n${line.what}`, onclick: () => choose(line, index) },
+  title: `${full(line.time)}\n${line.what}`, onclick: () => pick(line, index) },
   fold || make('i', { class: 'fold' }), make('b', {}, numbers), make('time', {}, clock(line.time)),
   make('span', { class: 'kind ' + line.kind }, line.kind), make('span', { class: 'what' }, line.what));
 }
@@ -100,7 +117,7 @@ function select(line, index) {
   selectedFor = eventOf(line);
 }
 
-function choose(line, index) {
+function pick(line, index) {
   select(line, index);
   // On a small window the list is a view of its own.
   show({ at: eventOf(line), view: state.view === 'events' ? 'event' : state.view }, true);
@@ -130,7 +147,7 @@ async function key(event) {
     event.preventDefault();
     if ('open' in here && here.kind !== 'lost' && (event.key === 'Enter' || here.open === (event.key === 'ArrowLeft')))
       return toggle(here);
-    if (event.key === 'Enter') return choose(here, selected);
+    if (event.key === 'Enter') return pick(here, selected);
   }
 }
 
@@ -151,7 +168,7 @@ async function reload() {
   selected = -1;
   at('clear').hidden = !isFiltered();
   await follow();
-  at('listed').replaceChildren(isFiltered() ? `${counted(total, 'line')} of ${counted(store.indexed - store.first + 1, 'event')}`
+  share(at('listed'), 'events', isFiltered() ? `${counted(total, 'line')} of ${counted(store.indexed - store.first + 1, 'event')}`
     : counted(store.indexed - store.first + 1, 'event'),
   store.complete ? '' : ` · read ${grouped(Math.floor(100 * store.indexed / Math.max(1, store.last)))} %`);
 }
@@ -159,10 +176,9 @@ async function reload() {
 // MARK: Filters
 
 function options(select, all) {
-  const value = select.value;
   if (select.options.length === all.length) return;
   select.replaceChildren(...all.map(([key, text]) => make('option', { value: key }, text)));
-  select.value = all.some(([key]) => key === value) ? value : '';
+  select.value = state.frame[controls[select.id]] || '';
 }
 
 function fillFilters() {
@@ -172,30 +188,25 @@ function fillFilters() {
 }
 
 /// Shows only the events of a row.
-export function filterRow(row) {
-  at('row').value = `${row.table}/${row.id}`;
-  open = new Set();
-  return reload();
-}
+export const filterRow = row => choose({ only: `${row.table}/${row.id}` });
 
 export function start(report) {
   failed = error => report(error);
   box().addEventListener('scroll', () => paint().catch(failed));
   box().addEventListener('keydown', event => key(event).catch(failed));
   for (const id of ['kind', 'table', 'outcome', 'row', 'fold'])
-    at(id).addEventListener('change', () => { open = new Set(); reload().catch(failed); });
-  document.querySelector('.filters').addEventListener('submit', event => { event.preventDefault(); reload().catch(failed); });
-  at('clear').addEventListener('click', () => {
-    for (const id of ['kind', 'table', 'outcome', 'row']) at(id).value = '';
-    reload().catch(failed);
-  });
+    at(id).addEventListener('change', chooseControls);
+  document.querySelector('.filters').addEventListener('submit', event => { event.preventDefault(); chooseControls(); });
+  at('clear').addEventListener('click', () => choose(Object.fromEntries(Object.values(controls).map(name => [name, '']))));
+  showControls();
   new ResizeObserver(() => {
     if (!total) return;
     if (selected >= 0) scrollTo(selected);
     paint().catch(failed);
   }).observe(box());
   listen(what => {
-    if (what.has('store')) { fillFilters(); reload().catch(failed); }
+    if (what.has('frame')) showControls();
+    if (what.has('store') || what.has('frame')) { fillFilters(); reload().catch(failed); }
     else if (what.has('moment')) follow().catch(failed);
     else if (what.has('view')) paint().catch(failed);
   });

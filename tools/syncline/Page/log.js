@@ -2,27 +2,23 @@
 
 import { badge, button, bytes, command, counted, grid, grouped, make, note, pager, title } from './dom.js';
 import { eventLink } from './fields.js';
-import { ask, show, state } from './store.js';
+import { ask, own, show } from './store.js';
 import { full } from './times.js';
 
 const size = 100;
-/// The part of the list of frames and of that of fields, and the selection that they belong to.
-let pages = {}, selected = null;
-
-const choose = place => show({ view: 'log', bytes: place });
+const choose = place => show({ view: 'log', own: { bytes: place } });
 /// A link to the bytes of an event, a frame or a file.
 export const bytesLink = (place, text) => button(text || place, () => choose(place), { class: 'link mono' });
 
-export async function log(render) {
-  const place = state.bytes;
-  if (place !== selected) [pages, selected] = [{}, place];
+export async function log() {
+  const { bytes: place, ...pages } = own();
   const files = await ask('files');
   const shown = place && /[:@]/.test(place) ? await ask('bytes', { address: place, skip: pages.fields, top: size }) : null;
   const [name, offset] = (shown && shown.address || place || '').split(':');
   const all = [...files.segments, ...files.checkpoints];
   const file = all.find(file => file.name === name) || files.segments.at(-1);
   const found = file && await ask('frames', { file: file.name, skip: pages.frames, holding: offset, top: size });
-  const turn = (part, skip) => { pages[part] = skip; render(); };
+  const turn = (part, skip) => show({ own: { ...own(), [part]: skip } });
   return [title('The log ', make('span', { class: 'note' }, `${counted(files.segments.length, 'segment')}, ${counted(files.checkpoints.length, 'checkpoint')}`)),
     legend(), bars(files, file), file ? frames(file, found, shown, skip => turn('frames', skip)) : note('There is no segment.'),
     place && !file ? note('There is no such file.') : null, shown ? fields(shown, found, skip => turn('fields', skip)) : null];
@@ -127,7 +123,7 @@ function runs(file) {
 const parts = { header: 'Header of the file', frame: 'The frame as it is stored', payload: 'Its payload, decoded' };
 
 function fields(shown, found, turn) {
-  if (!shown.address) return [make('h3', { id: 'bytes' }, 'Bytes'), note(`No frame is at ${state.bytes}.`)];
+  if (!shown.address) return [make('h3', { id: 'bytes' }, 'Bytes'), note('No frame is there.')];
   const places = (found ? found.frames : []).map(frame => `${found.name}:${frame.offset}`), here = places.indexOf(shown.address);
   const step = (text, place) => button(text, () => choose(place), { disabled: !place });
   const content = Object.entries(parts).map(([part, words]) => {

@@ -1,21 +1,26 @@
 // The SQL page: a statement, the moment that it asks about, and its result. It runs again when the moment moves.
 
 import { at, button, command, grid, grouped, make, note, problem, title } from './dom.js';
-import { asked, listen, moment, show, state, store, tell } from './store.js';
+import { asked, listen, moment, own, show, state, store, tell } from './store.js';
 import { eventLink, partly, rowLink } from './fields.js';
 
 /// The statement as it was written last, and what was found: an answer or an error, and whether it took so short that it
 /// may run by itself.
 const last = { text: '', answer: null, error: null, statement: null, isQuick: false };
+/// The statement that the address of the page had last.
+let addressed = '';
 /// The statement that is running, with its ticket.
 let running = null, turn = 0, settling = 0;
 
 export function sqlPage() {
   const statement = make('textarea', { id: 'statement', rows: 4, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off',
     placeholder: 'select …', oninput: event => { last.text = event.target.value; }, onkeydown: key });
+  const given = own().statement || '';
+  const isNews = given !== addressed && given !== '';
+  if (isNews) last.text = addressed = given;
   statement.value = last.text;
   const slider = make('input', { type: 'range', id: 'sql-moment', step: 1, oninput: event => show({ at: Number(event.target.value) }, true) });
-  setTimeout(() => { follow(); busy(); draw(); }, 0);
+  setTimeout(() => { follow(); busy(); if (isNews) run(); else draw(); }, 0);
   return [title('SQL'),
     make('form', { class: 'sql', onsubmit: event => { event.preventDefault(); run(); } },
       make('label', {}, make('span', {}, 'Statement'), statement),
@@ -46,6 +51,8 @@ async function run() {
   clearTimeout(settling);
   if (running) { stop(); await running.ended; }
   if (mine !== turn || !statement) return;
+  addressed = statement;
+  if (state.view === 'sql') show({ own: { statement } });
   const ticket = crypto.randomUUID(), begin = performance.now();
   running = { ticket, ended: tell('sql', { statement, at: asked(), ticket }).then(answer => ({ answer, error: null }), error => ({ answer: null, error })) };
   busy();

@@ -1,8 +1,8 @@
 // The store that the page shows, and what the page shows of it. The address of the page holds what is shown, so that the
 // buttons of the browser go back and forth.
 
-async function answer(response) {
-  if (response.ok) return response.json();
+async function answer(response, form = 'json') {
+  if (response.ok) return response[form]();
   const text = await response.text();
   const error = new Error(text.trim() || 'The studio does not answer.');
   try { Object.assign(error, JSON.parse(text).error); } catch { /* it is plain text */ }
@@ -15,13 +15,22 @@ export async function ask(path, parameters) {
   return answer(await fetch('/api/' + path + (query ? '?' + query : ''), { cache: 'no-store' }));
 }
 
-export async function tell(path, body) {
-  return answer(await fetch('/api/' + path, { method: 'POST', headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body) }));
-}
+const post = (path, body) => fetch('/api/' + path, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body) });
+export const tell = async (path, body) => answer(await post(path, body));
+/// The content of a view as a file.
+export const content = async (parts, form) => answer(await post('export', { ...parts, form }), 'blob');
 
-/// What the page shows. `at` is an event; null stands for the newest.
-export const state = { view: 'status', at: null, row: null, bytes: null, question: {} };
+/// What the page shows. `at` is an event; null stands for the newest. `own` has what was chosen in each view, `frame` what
+/// was chosen in the list of events and in the timeline; both by the names in the address.
+export const state = { view: 'status', at: null, row: null, own: {}, frame: {} };
+const frameNames = ['kind', 'in', 'outcome', 'only', 'fold', 'span', 'axis'];
+const ownNames = { tables: ['table', 'order', 'filter', 'search', 'by', 'system', 'after', 'before'], sql: ['statement'],
+  debugger: ['ask', 'condition', 'events', 'policy', 'with', 'from', 'to', 'table'], outbox: ['skip'], syncs: ['skip'],
+  log: ['bytes', 'frames', 'fields'] };
+export const own = () => state.own[state.view] || {};
+/// A number from the address; 0 for anything else.
+export const whole = text => /^\d{1,15}$/.test(text || '') ? Number(text) : 0;
 /// The state of the store when it was last requested.
 export const store = { first: 1, last: 0, indexed: 0, complete: false, tables: [], kinds: [], outcomes: [], damage: [], gaps: [] };
 
@@ -30,40 +39,51 @@ export const moment = () => state.at === null ? Math.max(store.first, store.last
 export const asked = () => state.at === null || state.at >= store.last ? null : state.at;
 
 const listeners = [];
-/// Calls a function with what changed: `moment`, `view`, `row`, `bytes` or `store`.
+/// Calls a function with what changed: `moment`, `view`, `row`, `own`, `frame` or `store`.
 export const listen = body => listeners.push(body);
 export const changed = (...what) => listeners.forEach(body => body(new Set(what)));
 
-function address() {
+/// What is shown, by the names in the address of the page.
+export function shownParts() {
   const parts = { view: state.view };
-  if (state.at !== null) parts.at = state.at;
-  if (state.view === 'log' && state.bytes) parts.bytes = state.bytes;
-  if (state.row) { parts.table = state.row.table; parts.id = state.row.id; }
-  return '#' + new URLSearchParams(parts);
+  if (state.at !== null) parts.at = String(state.at);
+  if (state.row) parts.row = `${state.row.table}/${state.row.id}`;
+  return { ...parts, ...state.frame, ...own() };
 }
 
-/// Shows something else. Steps from event to event do not fill the history of the browser.
-export function show(next, replaces) {
-  const before = { ...state };
+const address = () => '#' + new URLSearchParams(shownParts());
+
+/// The members with these names that are not empty, as strings.
+const chosen = (names, values) => Object.fromEntries((names || []).map(name => [name, values[name] ?? ''])
+  .filter(([, value]) => value !== '').map(([name, value]) => [name, String(value)]));
+
+/// Shows something else. `own` replaces what was chosen in the view, `frame` a part of what was chosen around it. Steps from
+/// event to event do not fill the history of the browser.
+export function show({ own: mine, frame, ...next }, replaces) {
+  const parts = () => [state.at, state.view, state.row, JSON.stringify(own()), JSON.stringify(state.frame)];
+  const before = parts();
   // The pages about the store and the log show no moment.
   if ('at' in next && next.at !== null && !next.view && ['status', 'log'].includes(state.view)) next = { ...next, view: 'event' };
   Object.assign(state, next);
+  if (mine) state.own[state.view] = chosen(ownNames[state.view], mine);
+  if (frame) state.frame = chosen(frameNames, { ...state.frame, ...frame });
   if (state.at !== null) state.at = Math.max(store.first, Math.min(store.last, Number(state.at)));
   if (state.at === store.last && 'at' in next) state.at = null;
-  const what = [];
-  if (before.at !== state.at) what.push('moment');
-  if (before.view !== state.view) what.push('view');
-  if (before.row !== state.row) what.push('row');
-  if (before.bytes !== state.bytes) what.push('bytes');
+  // A part of a table follows a row that another moment may not have.
+  if (state.at !== before[0] && state.own.tables) state.own.tables = chosen(ownNames.tables, { ...state.own.tables, after: '', before: '' });
+  const now = parts();
+  const what = ['moment', 'view', 'row', 'own', 'frame'].filter((_, index) => before[index] !== now[index]);
   if (location.hash !== address()) history[replaces ? 'replaceState' : 'pushState'](null, '', address());
   if (what.length) changed(...what);
 }
 
 /// Takes what is shown from the address of the page.
 export function restore() {
-  const parts = new URLSearchParams(location.hash.slice(1));
-  state.view = parts.get('view') || 'status';
-  state.at = parts.has('at') ? Number(parts.get('at')) || null : null;
-  state.bytes = parts.get('bytes');
-  if (parts.get('table') && parts.get('id')) state.row = { table: parts.get('table'), id: parts.get('id') };
+  const parts = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  state.view = parts.view || 'status';
+  state.at = whole(parts.at) || null;
+  const slash = (parts.row || '').indexOf('/');
+  if (slash > 0) state.row = { table: parts.row.slice(0, slash), id: parts.row.slice(slash + 1) };
+  state.frame = chosen(frameNames, parts);
+  if (ownNames[state.view]) state.own[state.view] = chosen(ownNames[state.view], parts);
 }

@@ -120,6 +120,13 @@ function key(event) {
   event.preventDefault();
 }
 
+function showScale() {
+  for (const id of ['span', 'axis']) {
+    at(id).value = state.frame[id] || '';
+    if (at(id).selectedIndex < 0) at(id).selectedIndex = 0;
+  }
+}
+
 export function start(failed) {
   chart().addEventListener('pointerdown', event => {
     dragging = true;
@@ -130,10 +137,12 @@ export function start(failed) {
   chart().addEventListener('pointerup', () => { dragging = false; });
   chart().addEventListener('pointercancel', () => { dragging = false; });
   chart().addEventListener('keydown', key);
-  for (const id of ['span', 'axis']) at(id).addEventListener('change', () => load().catch(failed));
+  for (const id of ['span', 'axis']) at(id).addEventListener('change', () => show({ frame: { [id]: at(id).selectedIndex ? at(id).value : '' } }));
+  showScale();
   new ResizeObserver(() => { if (found) load().catch(failed); }).observe(chart());
   listen(what => {
-    if (what.has('store')) load().catch(failed);
+    if (what.has('frame')) showScale();
+    if (what.has('store') || what.has('frame')) load().catch(failed);
     else if (what.has('moment')) point().catch(failed);
   });
 }

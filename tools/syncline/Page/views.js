@@ -1,12 +1,13 @@
 // The views beside the list of events. A view is a function that asks the store and returns what is shown.
 
 import { at, badge, button, command, counted, grid, grouped, make, note, pager, problem, shown, title } from './dom.js';
-import { ask, asked, changed, listen, moment, show, state, store, tell } from './store.js';
+import { ask, asked, changed, listen, moment, own, show, state, store, tell, whole } from './store.js';
 import { advice, asOf, changes, eventLink, folded, isSystem, partly, rowLink, sentence, sides } from './fields.js';
 import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
 import { bytesLink, log } from './log.js';
+import { share } from './share.js';
 import { sqlPage, startSQL } from './sql.js';
 import { status } from './status.js';
 import { tables } from './tables.js';
@@ -16,7 +17,9 @@ export const names = [['events', 'Events'], ['status', 'Store'], ['event', 'Even
   ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts'], ['log', 'Log']];
 /// Views that do not depend on the moment, or follow it by themselves.
 const timeless = new Set(['status', 'syncs', 'charts', 'debugger', 'sql', 'log']);
-const pages = { outbox: 0, syncs: 0 };
+/// Views that are drawn again when something else is chosen in them; the others ask by themselves.
+const redrawn = new Set(['tables', 'outbox', 'syncs', 'log']);
+const turn = skip => show({ own: { skip: skip || '' } });
 
 const views = {
   async event() {
@@ -32,10 +35,7 @@ const views = {
       found.leftOut ? make('p', { class: 'problem' }, `${cards.length ? 'A part of this event' : 'This event'} depends on events that can’t be read, and is left out.`) : null,
       cards.length ? cards : found.leftOut ? null : note('No row changed.'),
       found.count > cards.length ? note(`and ${counted(found.count - cards.length, 'more row')}`) : null,
-      make('p', { class: 'actions' }, button('What if it had not happened?', () => {
-        state.question = { kind: 'without', events: '@' + found.n };
-        show({ view: 'debugger' });
-      }), bytesLink(`@${found.n}`, 'Its bytes')),
+      make('p', { class: 'actions' }, button('What if it had not happened?', () => show({ view: 'debugger', own: { ask: 'without', events: '@' + found.n } })), bytesLink(`@${found.n}`, 'Its bytes')),
       make('details', {}, make('summary', {}, 'The event as it is stored'), make('pre', {}, JSON.stringify(found.event, null, 2)))];
   },
 
@@ -61,16 +61,16 @@ const views = {
       found.entry ? [make('h3', {}, 'Side by side'), sides(versions, found.conflict ? found.conflict.colliding : [])] : null,
       make('h3', {}, 'Story ', make('span', { class: 'note' }, counted(found.count, 'event'))),
       make('p', { class: 'actions' }, button('List only its events', () => filterRow(state.row)),
-        button('Ask the debugger', () => { state.question = { kind: 'bisect', condition: `${found.table}/${found.id}` }; show({ view: 'debugger' }); })),
+        button('Ask the debugger', () => show({ view: 'debugger', own: { ask: 'bisect', condition: `${found.table}/${found.id}` } }))),
       story(found)];
   },
 
   status: () => status(),
-  tables: () => tables(render),
+  tables: () => tables(),
   sql: () => sqlPage(),
 
   async outbox() {
-    const found = await ask('outbox', { at: asked(), skip: pages.outbox, top: 50 });
+    const found = await ask('outbox', { at: asked(), skip: whole(own().skip), top: 50 });
     const waiting = found.count - found.toPush;
     return [partly(found), title(counted(found.toPush, 'operation'), ' to push', waiting ? `, ${grouped(waiting)} waiting` : '', asOf(found.at)),
       found.operations.length ? make('ol', { class: 'cards' }, found.operations.map(operation => make('li', { class: 'card' },
@@ -81,7 +81,7 @@ const views = {
         make('ul', { class: 'plain' }, operation.changes.map(change => make('li', {}, eventLink(change.event.slice(1)), ' ',
           change.kind, change.columns.length ? ` of ${change.columns.join(', ')}` : '', make('span', { class: 'note' }, ` – ${change.rule}`)))))))
         : note('Everything was pushed.'),
-      pager(found, found.operations.length, 50, skip => { pages.outbox = skip; render(); }),
+      pager(found, found.operations.length, 50, turn),
       found.cursors.length ? [make('h3', {}, 'How far each query was pulled'), grid(['Table', 'Query', 'Position'],
         found.cursors.map(cursor => make('tr', {}, make('td', {}, cursor.table), make('td', {}, cursor.queryId), make('td', { class: 'mono' }, cursor.position))))] : null];
   },
@@ -94,16 +94,16 @@ const views = {
   },
 
   async syncs() {
-    const found = await ask('syncs', { skip: pages.syncs, top: 50 });
+    const found = await ask('syncs', { skip: whole(own().skip), top: 50 });
     return [title(counted(found.count, 'sync'), make('span', { class: 'note' }, ' newest first')),
       found.recorded ? null : note('The requests were not recorded. ', command("syncline config record '8 MiB'"), ' records those to come.'),
       found.syncs.length ? make('ol', { class: 'cards syncs' }, found.syncs.map(syncCard)) : note('Nothing was pushed or pulled.'),
-      pager(found, found.syncs.length, 50, skip => { pages.syncs = skip; render(); })];
+      pager(found, found.syncs.length, 50, turn)];
   },
 
   debugger: () => questions(),
   charts: async () => charts(await ask('charts')),
-  log: () => log(render),
+  log: () => log(),
 };
 
 function lostEvent(found) {
@@ -198,7 +198,7 @@ function exchange(found) {
 
 // MARK: Showing
 
-let turn = 0, last = '';
+let drawing = 0, last = '';
 
 /// Remembers what the user opened, how far it is scrolled and what has the focus, for the same view of a later state.
 function keep(panel) {
@@ -218,7 +218,7 @@ function keep(panel) {
 }
 
 export async function render() {
-  const mine = ++turn, panel = at('panel');
+  const mine = ++drawing, panel = at('panel');
   panel.setAttribute('aria-busy', 'true');
   document.body.dataset.view = state.view;
   for (const [name] of names) {
@@ -231,13 +231,15 @@ export async function render() {
     return;
   }
   panel.setAttribute('aria-labelledby', 'tab-' + state.view);
-  const busy = setTimeout(() => { if (mine === turn) panel.replaceChildren(make('p', { class: 'note working' }, 'Reading the log…')); }, 400);
+  const busy = setTimeout(() => { if (mine === drawing) panel.replaceChildren(make('p', { class: 'note working' }, 'Reading the log…')); }, 400);
   let content;
   try { content = await (views[state.view] || views.event)(); } catch (error) { content = [problem(error)]; }
   clearTimeout(busy);
-  if (mine !== turn) return;
+  if (mine !== drawing) return;
   const kept = keep(panel);
-  panel.replaceChildren(...content.flat(3).filter(Boolean));
+  const foot = make('footer', { class: 'share' });
+  share(foot, state.view);
+  panel.replaceChildren(...content.flat(3).filter(Boolean), foot);
   kept();
   panel.setAttribute('aria-busy', 'false');
   document.body.dataset.ready = state.view;
@@ -266,7 +268,8 @@ export function start() {
       at('tab-' + state.view).focus();
     } }, text)));
   listen(what => {
-    if (what.has('view') || what.has('row') || what.has('bytes')) { render(); return; }
+    if (what.has('view') || what.has('row') || what.has('own') && redrawn.has(state.view)) { render(); return; }
+    if (what.has('own')) share(document.querySelector('#panel .share'), state.view);
     // While the moment moves, only where it stops is looked at.
     if (!document.body.dataset.ready) { render(); return; }
     clearTimeout(settling);

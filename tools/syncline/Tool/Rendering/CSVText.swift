@@ -15,6 +15,20 @@ enum CSVText {
         ([cell(row.id)] + columns.map { cell(row.columns[$0] ?? .null) }).joined(separator: ",")
     }
 
+    /// Objects as lines beneath the names of their members, in the order of their first appearance.
+    static func table(_ elements: [Value]) -> String {
+        var columns: [String] = []
+        var known: Set<ExactString> = []
+        let rows = elements.map { element -> Value in
+            if case .object = element { element } else { .object([Value.Member("value", element)]) }
+        }
+        for case .object(let members) in rows {
+            for member in members where known.insert(ExactString(member.name)).inserted { columns.append(member.name) }
+        }
+        let lines = [columns.map { cell($0) }] + rows.map { row in columns.map { cell(row[member: $0] ?? .null) } }
+        return lines.map { $0.joined(separator: ",") + "\n" }.joined()
+    }
+
     private static func cell(_ value: Value) -> String {
         switch value {
         case .null: ""

@@ -45,25 +45,24 @@ struct StudioDebugger: Sendable {
         }
     }
 
-    /// Runs a command and waits for it.
-    func run(_ words: [String]) -> (exit: ExitCode, lines: [Value], warnings: String) {
+    /// Runs a command and waits for it. Its output ends after some bytes.
+    func run(_ words: [String], _ form: OutputForm, limit: Int) -> (exit: ExitCode, text: String, warnings: String) {
         let end = words.firstIndex(of: "--") ?? words.count
         let words = Array(words[..<end]) + ["--store=\(store)"] + words[end...]
         let done = DispatchSemaphore(value: 0)
         let result = Mutex<(exit: ExitCode, text: String, warnings: String)>((.internalError, "", ""))
         let (environment, table) = (environment, table)
         Task {
-            let (output, errors) = (MemorySink(limit: StudioDebugger.limit), MemorySink())
+            let (output, errors) = (MemorySink(limit: limit), MemorySink())
             var host = Host(environment: environment, output: output, errors: errors, input: MemoryLines())
-            host.form = .jsonLines
+            host.form = form
             let exit = await Tool(host, table: table).run(words)
             let found = (exit, output.text, errors.text)
             result.withLock { $0 = found }
             done.signal()
         }
         done.wait()
-        let (exit, text, warnings) = result.withLock { $0 }
-        return (exit, text.split(separator: "\n").compactMap { try? Value(json: $0.utf8) }, warnings)
+        return result.withLock { $0 }
     }
 
     /// A list of answers ends after this many bytes.
@@ -76,7 +75,8 @@ struct StudioDebugger: Sendable {
         guard let words = StudioDebugger.words(question, body) else {
             return (400, ToolError.usage("the question is not complete").json)
         }
-        let (exit, lines, warnings) = run(words)
+        let (exit, text, warnings) = run(words, .jsonLines, limit: StudioDebugger.limit)
+        let lines = text.split(separator: "\n").compactMap { try? Value(json: $0.utf8) }
         if let error = lines.last, error[member: "error"] != nil { return (422, JSONValue(error)) }
         let shown = lines.prefix(StudioDebugger.rows).map { JSONValue(StudioDebugger.shortened($0)) }
         return (

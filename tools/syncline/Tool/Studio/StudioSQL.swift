@@ -43,6 +43,28 @@ final class StudioSQL: Sendable {
 
     /// Runs a statement on the thread of its request, so that it takes none from the tasks of the tool.
     func answer(_ question: Question) throws -> JSONValue {
+        try alone(question) { run in try answer(question, run) }
+    }
+
+    /// All rows of a statement, as `syncline sql --json` prints them.
+    func rows(_ question: Question, limit: Int) throws -> JSONValue {
+        try alone(question) { run in
+            let statement = try RunningStatement(question.statement, on: try states.settled(at: question.event).source)
+            {
+                run.isStopped
+            }
+            var rows: [JSONValue] = []
+            var size = 0
+            while let row = try statement.next() {
+                rows.append(.object(zip(row.columns, row.values).map { .init(key: $0, value: JSONValue($1)) }))
+                size += rows.last?.text.utf8.count ?? 0
+                guard size < limit else { throw StudioExport.tooLarge(limit) }
+            }
+            return .array(rows)
+        }
+    }
+
+    private func alone(_ question: Question, _ body: (Run) throws -> JSONValue) throws -> JSONValue {
         let run = Run(question.ticket, seconds: seconds)
         try running.withLock { running in
             guard running == nil else {
@@ -52,7 +74,7 @@ final class StudioSQL: Sendable {
         }
         defer { running.withLock { $0 = nil } }
         do {
-            return try answer(question, run)
+            return try body(run)
         } catch let error as SyncError where error.code == .cancelled && run.isLate {
             throw ToolError(
                 error.code.rawValue, "the statement was stopped after \(seconds) seconds",
@@ -85,11 +107,10 @@ final class StudioSQL: Sendable {
 }
 
 extension StudioSQL.Question {
-    /// The command that asks the same in a shell.
-    fileprivate var command: String {
-        let words =
-            ["syncline", "sql"] + (event.map { ["--at", "@\($0)"] } ?? [])
-            + (statement.hasPrefix("-") ? ["--"] : []) + [statement]
-        return words.map(shellWord).joined(separator: " ")
+    /// The words of the command that asks the same in a shell.
+    var words: [String] {
+        ["sql"] + (event.map { ["--at", "@\($0)"] } ?? []) + (statement.hasPrefix("-") ? ["--"] : []) + [statement]
     }
+
+    fileprivate var command: String { (["syncline"] + words).map(shellWord).joined(separator: " ") }
 }

@@ -107,6 +107,7 @@ final class StudioService: Sendable {
 
     /// A statement, a question to the debugger, or a decision about a conflict.
     private func post(_ request: HTTPRequest) throws -> HTTPResponse {
+        if request.path == "/api/command" || request.path == "/api/export" { return try postView(request) }
         if request.path == "/api/sql" || request.path == "/api/cancel" { return postSQL(request) }
         let question = request.path.split(separator: "/").last.map(String.init) ?? ""
         let isDecision = request.path == "/api/resolve"
@@ -117,6 +118,20 @@ final class StudioService: Sendable {
         guard let value = Self.value(request) else { return Self.text(400, "A JSON object is needed.") }
         let (status, json) = debugger.answer(question, value)
         return Self.json(status, json)
+    }
+
+    /// The command of a view, or its content as a file.
+    private func postView(_ request: HTTPRequest) throws -> HTTPResponse {
+        guard let value = Self.value(request) else { return Self.text(400, "A JSON object is needed.") }
+        let view = StudioView(value)
+        if request.path == "/api/command" { return Self.json(200, ["command": .optional(view.command)]) }
+        let isCSV = value[member: "form"] == .string("csv")
+        do {
+            let text = try StudioExport(data: data, debugger: debugger, sql: sql).text(view, isCSV: isCSV)
+            return Self.response(200, isCSV ? "text/csv; charset=utf-8" : "application/json", Array(text.utf8))
+        } catch {
+            return Self.json(422, ToolError(error)?.json ?? .null)
+        }
     }
 
     /// A statement of the SQL page, or a request to stop it.
