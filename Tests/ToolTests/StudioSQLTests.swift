@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `an endless statement can be cancelled, and another one is refused meanwhile`() async throws {
-        let page = try StudioPageCall(TestLog.story(), statementSeconds: 3600)
+        let page = try StudioPageCall(TestLog.story())
         let (service, request) = (page.service, page.posting("sql", try body(endless, ticket: "mine")))
         async let running = Self.askAlone(service, request)
         var refusal = ""

@@ -34,8 +34,11 @@ struct Asking {
         await Call.tool(words: words, on: log, transport: network)
     }
 
-    /// An assistant that is asked more than once. Beside all other tests a question may wait long for its turn.
-    func assistant(isMasked: Bool = false, seconds: Int = 3600) -> Assistant {
+    /// Beside all other tests a question may wait long for its turn.
+    static let seconds = 3600
+
+    /// An assistant that is asked more than once.
+    func assistant(isMasked: Bool = false, seconds: Int = Asking.seconds) -> Assistant {
         let host = Host(
             environment: Environment(), output: MemorySink(), errors: MemorySink(), input: MemoryLines(),
             clock: log.clock)
@@ -51,7 +54,8 @@ struct Asking {
     /// Passes lines to `mcp`, and returns the messages that it writes.
     func messages(_ lines: [String], on store: TestLog? = nil) async throws -> [Value] {
         let call = await Call.tool(
-            words: ["mcp"] + options, on: store ?? log, input: lines.joined(separator: "\n") + "\n", transport: network)
+            words: ["mcp", "--seconds", "\(Asking.seconds)"] + options, on: store ?? log,
+            input: lines.joined(separator: "\n") + "\n", transport: network)
         #expect(call.exit == .done && call.errors.isEmpty, "\(call.errors)")
         return try call.output.split(separator: "\n").map { try Value(json: $0.utf8) }
     }

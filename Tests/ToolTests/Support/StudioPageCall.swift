@@ -11,7 +11,7 @@ struct StudioPageCall {
     /// The folder of a log goes with it.
     private let log: TestLog
 
-    init(_ log: TestLog, mayWrite: Bool = false, statementSeconds: Int = 20) throws {
+    init(_ log: TestLog, mayWrite: Bool = false, statementSeconds: Int = 3600) throws {
         self.log = log
         let host = Host(
             environment: Environment(

@@ -20,7 +20,7 @@ struct Assistant: Sendable {
     private static let ends = DispatchQueue(label: "syncline.assistant.ends")
 
     /// - Parameter seconds: After how long a question is stopped.
-    init(_ host: Host, store: [String], writes: Bool, isMasked: Bool, seconds: Int = 60) {
+    init(_ host: Host, store: [String], writes: Bool, isMasked: Bool, seconds: Int) {
         questions = Question.all(writes: writes, isMasked: isMasked)
         var host = host
         // As for people: times and long values are short.
@@ -59,7 +59,9 @@ struct Assistant: Sendable {
         }
         end.cancel()
         if !isLate.withLock({ $0 }) { return found }
-        let late = ToolError("cancelled", "the question was stopped after \(seconds) seconds", hint: "Ask for less.")
+        let late = ToolError(
+            "cancelled", "the question was stopped after \(seconds) seconds",
+            hint: "Ask for less, or start `mcp` with more `--seconds`.")
         return Assistant.text(of: late, question)
     }
 

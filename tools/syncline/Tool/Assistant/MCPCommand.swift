@@ -14,6 +14,7 @@ enum MCPCommand {
         options: [
             Option("write", "also offer to retry, discard, undo and restore changes"),
             Option("redact", "mask values, as `report` does"),
+            Option("seconds", value: "N", "stop a question after N seconds (default: 60)"),
         ],
         examples: [Example("syncline mcp --store notes --redact", "started by an assistant")],
         result: "one message per line"
@@ -23,7 +24,8 @@ enum MCPCommand {
             if let value = arguments.value(name) { store += ["--\(name)", value] }
         }
         let assistant = Assistant(
-            context.host, store: store, writes: arguments.flag("write"), isMasked: arguments.flag("redact"))
+            context.host, store: store, writes: arguments.flag("write"), isMasked: arguments.flag("redact"),
+            seconds: try arguments.number("seconds", in: 1...86_400).map { Int($0) } ?? 60)
         try await AssistantSession(assistant, context.host.input, context.output).run()
         return .done
     }
