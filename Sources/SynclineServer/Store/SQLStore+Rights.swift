@@ -11,7 +11,6 @@ struct RuledRead {
     private let statements: TableSQL
     private let connection: any SQLConnection
     private let source: SQLRights
-    private let judge: RightsJudge<SQLRights>
     private let caller: CallerRights
     private let limits: RowLimits
 
@@ -22,7 +21,6 @@ struct RuledRead {
         (self.statements, self.connection, self.limits) = (statements, connection, limits)
         source = SQLRights(
             connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
-        judge = RightsJudge(statements.schema.definition, rights, subject: subject, source)
         caller = CallerRights(subject ?? "", rights.terms)
     }
 
@@ -37,20 +35,6 @@ struct RuledRead {
                 BucketSpan(bucket: right.bucket, number: number, name: ExactString(right.name), interval: $0)
             }
         }
-    }
-
-    func row(id: String) throws(StoreFailure) -> TableRow? {
-        guard statements.schema.mayHave(id: id), let row = try found(id) else { return nil }
-        return try judge.sight(of: row)
-    }
-
-    func permitted(id: String) throws(StoreFailure) -> Set<RuleOperation>? {
-        guard statements.schema.mayHave(id: id), let row = try found(id) else { return nil }
-        return try judge.permitted(on: row)
-    }
-
-    private func found(_ id: String) throws(StoreFailure) -> TableRow? {
-        try connection.first(statements.row(id: id)) { statements.row($0).row }
     }
 
     // MARK: Lists
@@ -330,9 +314,16 @@ extension SQLStore {
             throw tableChanged(statements.schema.name)
         }
         let read = RuledRead(statements, rights, subject: subject, limits, connection)
+        return try asOfOneMoment(connection, &number) { () throws(StoreFailure) in try body(read) }
+    }
+
+    /// Reads with several statements.
+    func asOfOneMoment<Result>(
+        _ connection: any SQLConnection, _ number: inout Int64, _ body: () throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
         let result = try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
             let schema = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
-            return ((try body(read), schema ?? 0), true)
+            return ((try body(), schema ?? 0), true)
         }
         number = max(number, result.1)
         return result.0

@@ -139,34 +139,40 @@ final class SQLStore: TableStore {
     // MARK: Reading
 
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow? {
-        try database.read { connection throws(StoreFailure) in
-            try current(table, connection) { statements, number throws(StoreFailure) in
-                guard statements.schema.mayHave(id: id) else { return nil }
-                let found = try connection.first(statements.row(id: id)) { statements.row($0) }
-                if let found { number = found.schema }
-                return found?.row
-            }
-        }
+        try judged(table, id: id, nil) { _, row in row }
     }
 
-    func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow? {
-        try database.read { connection throws(StoreFailure) in
-            try current(table, connection) { statements, number throws(StoreFailure) in
-                try ruled(statements, subject, connection, &number) { read throws(StoreFailure) in
-                    try read.row(id: id)
-                }
-            }
-        }
+    func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow? {
+        try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.sight(of: row) }
     }
 
     func permitted(
-        _ table: String, id: String, to subject: String?
+        _ table: String, id: String, to caller: Caller?
     ) throws(StoreFailure) -> Set<RuleOperation>? {
+        try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.permitted(on: row) }
+    }
+
+    /// Judges a caller's request about a row.
+    private func judged<Result>(
+        _ table: String, id: String, _ caller: Caller?,
+        _ body: (RightsJudge<SQLRights>, TableRow) throws(StoreFailure) -> Result?
+    ) throws(StoreFailure) -> Result? {
         try database.read { connection throws(StoreFailure) in
             try current(table, connection) { statements, number throws(StoreFailure) in
-                try ruled(statements, subject, connection, &number) { read throws(StoreFailure) in
-                    try read.permitted(id: id)
+                guard statements.schema.mayHave(id: id) else { return nil }
+                var seen = number
+                func read() throws(StoreFailure) -> Result? {
+                    guard let found = try connection.first(statements.row(id: id), { statements.row($0) }) else {
+                        return nil
+                    }
+                    seen = found.schema
+                    let rights = currentCatalogue.rights[table] ?? TableRights()
+                    let source = SQLRights(connection: connection, dialect: dialect, rights: rights, table: table)
+                    return try body(RightsJudge(statements.schema.definition, rights, caller, source), found.row)
                 }
+                defer { number = max(number, seen) }
+                if statements.schema.definition.rules.isEmpty { return try read() }
+                return try asOfOneMoment(connection, &number, read)
             }
         }
     }

@@ -120,16 +120,15 @@ struct StoreTransaction {
         let source = SQLRights(
             connection: connection, dialect: dialect, rights: catalogue.rights[write.table] ?? TableRights(),
             table: write.table, locks: store.numbers == .ticks, known: edges)
-        let judge =
-            schema.definition.rules.isEmpty
-            ? nil : RightsJudge(schema.definition, source.rights, subject: write.subject, source)
+        let judge = RightsJudge(schema.definition, source.rights, write.caller, source)
         if let known = try remembered(write, statements) { return try told(known, judge, statements) }
         guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
         let mayBegin = store.limits.mayBegin(schema, allowance.columns)
-        func decide(_ existing: TableRow?) -> DecidedWrite {
-            prepared.decide(on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes)
+        func decide(_ existing: TableRow?) throws(StoreFailure) -> DecidedWrite {
+            try prepared.decide(
+                on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes, judge)
         }
-        let isPlain = judge == nil && source.rights == TableRights()
+        let isPlain = schema.definition.rules.isEmpty && source.rights == TableRights()
         if case .insert = write.kind, schema.isOwn, isPlain, let outcome = try insertNew(decide(nil), statements) {
             if !outcome.isRefused {
                 note(nil, outcome, schema)
@@ -140,11 +139,7 @@ struct StoreTransaction {
         let existing = try row(write.id, statements)
         if let existing { try takeNumber(after: existing, write.table, isPlain: isPlain) }
         work += existing?.size ?? 0
-        let decided =
-            try judge.map { judge throws(StoreFailure) in
-                try prepared.decide(
-                    on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes, judge)
-            } ?? decide(existing)
+        let decided = try decide(existing)
         var outcome = decided.outcome
         if outcome.isRefused {
             // Without a line, the same operation may have been carried out while this one waited for the row.
@@ -161,7 +156,7 @@ struct StoreTransaction {
             try source.note(RightsChange(source.rights, from: existing, to: row), row.id, end)
         }
         try remember(outcome, of: write)
-        return try judge?.told(outcome, now: outcome.row) ?? outcome
+        return try judge.told(outcome, now: outcome.row)
     }
 
     /// Without a line, takes a later number if another transaction changed the row since this one took its numbers, or used
@@ -177,11 +172,11 @@ struct StoreTransaction {
         if isSingle { groupEnd = stamp.change }
     }
 
-    /// The outcome as the caller may see it by the table's rules.
+    /// The outcome as the caller may see it.
     private func told(
-        _ outcome: WriteOutcome, _ judge: RightsJudge<SQLRights>?, _ statements: TableSQL
+        _ outcome: WriteOutcome, _ judge: RightsJudge<SQLRights>, _ statements: TableSQL
     ) throws(StoreFailure) -> WriteOutcome {
-        guard let judge, let id = outcome.row?.id else { return outcome }
+        guard judge.mayHaveLost, let id = outcome.row?.id else { return outcome }
         return try judge.told(outcome, now: try row(id, statements))
     }
 

@@ -4,8 +4,8 @@
 package import SynclineWire
 
 extension TableDefinition {
-    /// The owner whose rows a caller who may perform an operation sees, if the table's rows belong to users.
-    func grant(_ operation: TableOperation, to caller: Caller?) throws(StoreFailure) -> String? {
+    /// Throws a refusal if a caller may not perform an operation on any row.
+    func grant(_ operation: TableOperation, to caller: Caller?) throws(StoreFailure) {
         let permission = permission(operation)
         if permission == .disabled {
             throw .refused(
@@ -13,10 +13,9 @@ extension TableDefinition {
         }
         guard let caller else {
             if permission != .anonymous || perUser != nil || !rules.isEmpty { throw .refused(.loginNeeded) }
-            return nil
+            return
         }
         if case .role(let name) = permission, !caller.roles.contains(name) { throw .refused(.notPermitted) }
-        return perUser == nil ? nil : caller.subject
     }
 
     /// The columns that are as good as absent for a caller.
@@ -33,17 +32,8 @@ extension TableDefinition {
     }
 
     func permits(_ operation: TableOperation, _ caller: Caller?) -> Bool {
-        // A list, because an owner may be nil.
-        (try? [grant(operation, to: caller)]) != nil
+        (try? grant(operation, to: caller)) != nil
     }
-}
-
-/// The caller of a request.
-package struct Caller: Hashable, Sendable {
-    package var subject: String
-    package var roles: Set<String> = []
-
-    package init(subject: String, roles: Set<String> = []) { (self.subject, self.roles) = (subject, roles) }
 }
 
 /// The identity that a request claims.

@@ -27,9 +27,9 @@ package struct PreparedWrite: Sendable {
         (self.write, self.schema, self.row) = (write, schema, row)
     }
 
-    /// Decides about the existing row. The table gets at most `limit` new columns, and a row at most `rowLimit` bytes,
+    /// Decides about the existing row, as the caller sees it. The table gets at most `limit` new columns, and a row at most `rowLimit` bytes,
     /// unless it already has more.
-    package func decide(
+    func decide(
         on existing: TableRow?, _ table: ServedTable, _ stamp: Stamp, mayBegin limit: Int, rowLimit: Int
     ) -> DecidedWrite {
         let ready = ready(for: table, on: existing, mayBegin: limit)

@@ -1,5 +1,5 @@
-// Judges one caller's requests about the rows of a table with rules: what the caller sees of a row, and whether a rule
-// permits a write.
+// Judges one caller's requests about the rows of a table: what the caller sees of a row, and whether a write is permitted.
+// It is the only one that knows what an owner column and rules mean.
 
 import SynclineCore
 import SynclineGround
@@ -8,20 +8,23 @@ package import SynclineWire
 package struct RightsJudge<Source: RightsSource> {
     private let definition: TableDefinition
     private let caller: CallerRights
+    private let roles: Set<String>
     private let source: Source
 
-    package init(_ definition: TableDefinition, _ rights: TableRights, subject: String?, _ source: Source) {
+    package init(_ definition: TableDefinition, _ rights: TableRights, _ caller: Caller?, _ source: Source) {
         self.definition = definition
-        caller = CallerRights(subject ?? "", rights.terms)
+        self.caller = CallerRights(caller?.subject ?? "", rights.terms)
+        roles = caller?.roles ?? []
         self.source = source
     }
 
-    package var hidesRows: Bool { definition.rules.read != nil }
+    /// Whether callers may have had a right to a row that they don't see.
+    package var mayHaveLost: Bool { definition.rules.read != nil }
 
     /// The row as the caller sees it: changed not before the caller's right began. Nil if it is hidden. A deleted row is
     /// seen by those who would see it if it were restored, and saw it when it was deleted.
     package func sight(of row: TableRow) throws(StoreFailure) -> TableRow? {
-        if !hidesRows { return row }
+        if !mayHaveLost { return definition.shows(row.columns, to: caller.subject) ? row : nil }
         if !row.isDeleted { return try caller.since(row, source).map(row.shown) }
         var stays = try source.stays(definition.name, id: row.id)
         guard case .lost(_, byDeletion: true) = try caller.right(to: stays, source).standing else { return nil }
@@ -34,28 +37,46 @@ package struct RightsJudge<Source: RightsSource> {
         try caller.right(to: try source.stays(definition.name, id: id), source)
     }
 
-    /// Whether rules permit operations on a row, be it deleted or not.
-    package func permits(_ operations: [RuleOperation], on row: TableRow) throws(StoreFailure) -> Bool {
+    /// Ids that can be guessed would tell of hidden rows.
+    func refusal(ofNewID id: String) -> Refusal? {
+        if !mayHaveLost || UnguessableID.isOne(id) { return nil }
+        return Refusal(400, "invalid-id", "The ids of table \(definition.name) are UUIDs")
+    }
+
+    /// The refusal of an insert whose id a hidden row has.
+    var refusalOfHiddenID: Refusal { mayHaveLost ? .rowExists : .idTaken }
+
+    /// The reason why rules do not permit operations on a row, be it deleted or not; nil if they do.
+    func refusal(of operations: [RuleOperation], on row: TableRow) throws(StoreFailure) -> Refusal? {
+        if definition.rules.isEmpty { return nil }
         var row = row
         row.isDeleted = false
         for operation in operations {
             guard let rule = definition.rules.rule(operation) else { continue }
-            if try !caller.covers(rule, row, source) { return false }
+            switch try caller.standing(under: rule, row, roles, source) {
+            case .held: continue
+            case .lost: return .rightLost
+            case .never: return .notPermitted
+            }
         }
-        return true
+        return nil
+    }
+
+    package func permits(_ operation: RuleOperation, on row: TableRow) throws(StoreFailure) -> Bool {
+        try refusal(of: [operation], on: row) == nil
     }
 
     /// The writes that rules permit on a row as it is; nil if it is hidden.
     package func permitted(on row: TableRow) throws(StoreFailure) -> Set<RuleOperation>? {
         guard let seen = try sight(of: row) else { return nil }
         var all: Set<RuleOperation> = []
-        for operation in RuleOperation.allCases where try permits([operation], on: seen) { all.insert(operation) }
+        for operation in RuleOperation.allCases where try permits(operation, on: seen) { all.insert(operation) }
         return all
     }
 
     /// The outcome as the caller may see it, now that it was carried out.
     package func told(_ outcome: WriteOutcome, now: TableRow?) throws(StoreFailure) -> WriteOutcome {
-        guard hidesRows, case .done(_, let row) = outcome else { return outcome }
+        guard mayHaveLost, case .done(_, let row) = outcome else { return outcome }
         if let now, try sight(of: now) != nil { return outcome }
         return outcome.with(row.hidden)
     }

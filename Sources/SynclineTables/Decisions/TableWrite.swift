@@ -23,10 +23,7 @@ package struct TableWrite: Hashable, Sendable {
     package var conditions = WriteConditions()
     /// A version in the body, which the older protocol treats as a condition.
     package var version: String?
-    /// The owner whose rows are visible, if the table's rows belong to users.
-    package var owner: String?
-    /// The caller, for the table's rules.
-    package var subject: String?
+    package var caller: Caller?
     /// The columns that the caller may neither see nor set.
     package var hidden = HiddenColumns()
     /// Whether a change may restore a deleted row, or keep it deleted.

@@ -8,13 +8,12 @@ package import SynclineWire
 extension TableWrite {
     private var isOld: Bool { serverProtocol == .zumo2 }
 
-    /// Decides from the existing row and the checked columns of the item.
+    /// Decides from the existing row, as the caller sees it, and the checked columns of the item.
     package func decide(on existing: TableRow?, _ item: CheckedItem, _ schema: ServedTable, _ stamp: Stamp)
         -> WriteOutcome
     {
-        let visible = existing.flatMap { schema.definition.shows($0.columns, to: owner) ? $0 : nil }
-        if case .insert = kind { return insert(existing, visible, item, schema, stamp) }
-        guard let row = visible else { return .refused(.rowNotFound, nil) }
+        if case .insert = kind { return insert(existing, item, schema, stamp) }
+        guard let row = existing else { return .refused(.rowNotFound, nil) }
         if row.isDeleted, let outcome = refusalOfDeleted(row) { return outcome }
         if let refusal = conditions.refusal(row, kind == .delete || kind == .undelete ? nil : version, isOld: isOld) {
             return .refused(refusal, row)
@@ -36,13 +35,10 @@ extension TableWrite {
     }
 
     private func insert(
-        _ existing: TableRow?, _ visible: TableRow?, _ item: CheckedItem, _ schema: ServedTable, _ stamp: Stamp
+        _ existing: TableRow?, _ item: CheckedItem, _ schema: ServedTable, _ stamp: Stamp
     ) -> WriteOutcome {
-        if let visible {
-            return .refused(.rowExists, visible)
-        }
-        if existing != nil { return .refused(.idTaken, nil) }
-        let columns = schema.columns(of: schema.empty(owner: owner), setting: item)
+        if let existing { return .refused(.rowExists, existing) }
+        let columns = schema.columns(of: schema.empty(owner: caller?.subject), setting: item)
         return .done(
             .inserted,
             TableRow(

@@ -21,11 +21,13 @@ package struct Refusal: Error, Hashable, Sendable {
 /// Refusals with more than one cause.
 extension Refusal {
     package static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
+    /// The rules permitted it before. A client keeps the change, with this reason.
+    static let rightLost = Refusal(403, "right-lost", "You have lost the right to this")
     static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
     /// The caller may not see the row. Not a conflict: there is nothing to decide about.
-    package static let idTaken = Refusal(403, "id-taken", "The id is taken by an item of another user; use another id")
+    static let idTaken = Refusal(403, "id-taken", "The id is taken by an item of another user; use another id")
     /// The same for a hidden row as for one that the caller sees.
-    package static let rowExists = Refusal(409, "row-exists", "An item with this id already exists")
+    static let rowExists = Refusal(409, "row-exists", "An item with this id already exists")
     package static let rowNotFound = Refusal(404, "row-not-found", "The item does not exist")
     /// For a delete, instead of `rowNotFound`: a client takes that for a delete that is done.
     static let rowNotVisible = Refusal(403, "row-not-visible", "The item does not exist, or you may not see it")

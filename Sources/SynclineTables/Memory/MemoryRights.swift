@@ -87,7 +87,7 @@ extension MemoryTables {
     private func eachRight(
         _ table: String, _ subject: String?, _ body: (String, RowRight, TableRow?) -> Void
     ) throws(StoreFailure) {
-        guard let judge = judge(table, subject) else { return }
+        guard let judge = judge(table, subject.map { Caller(subject: $0) }) else { return }
         for id in rights.ids(table) { body(id, try judge.right(to: id), row(table, id: id)) }
     }
 }

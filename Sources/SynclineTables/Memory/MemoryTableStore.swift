@@ -34,19 +34,19 @@ package final class MemoryTableStore<Tables: SharedTables>: TableStore {
 
     package func row(_ table: String, id: String) -> TableRow? { change { $0.memory.row(table, id: id) } }
 
-    package func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow? {
+    package func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow? {
         let memory = change { $0.memory }
         return try memory.row(table, id: id).flatMap { row throws(StoreFailure) in
-            try memory.judge(table, subject)?.sight(of: row) ?? nil
+            try memory.judge(table, caller)?.sight(of: row) ?? nil
         }
     }
 
     package func permitted(
-        _ table: String, id: String, to subject: String?
+        _ table: String, id: String, to caller: Caller?
     ) throws(StoreFailure) -> Set<RuleOperation>? {
         let memory = change { $0.memory }
         return try memory.row(table, id: id).flatMap { row throws(StoreFailure) in
-            try memory.judge(table, subject)?.permitted(on: row) ?? nil
+            try memory.judge(table, caller)?.permitted(on: row) ?? nil
         }
     }
 

@@ -50,10 +50,9 @@ package struct MemoryTables: SharedTables {
         ExactString(ids == .ignoreCase ? IDComparison.folded(id) : id)
     }
 
-    /// Judges a caller's requests; nil for a table without rules.
-    func judge(_ table: String, _ subject: String?) -> RightsJudge<MemoryRights>? {
-        guard let definition = schema(table)?.definition, !definition.rules.isEmpty else { return nil }
-        return RightsJudge(definition, plan[table: table], subject: subject, rights)
+    /// Judges a caller's requests; nil if there is no such table.
+    func judge(_ table: String, _ caller: Caller?) -> RightsJudge<MemoryRights>? {
+        schema(table).map { RightsJudge($0.definition, plan[table: table], caller, rights) }
     }
 
     // MARK: Reading
@@ -83,7 +82,7 @@ package struct MemoryTables: SharedTables {
             return plan.outcome(of: found, table, limits)
         }
         let found = rows.filter { row in
-            (plan.includesDeleted || !row.isDeleted) && table.definition.shows(row.columns, to: plan.owner)
+            (plan.includesDeleted || !row.isDeleted) && table.definition.shows(row.columns, to: plan.subject)
                 && filter?.matches(row, work) ?? true
         }
         try work.check(within: WorkLimit.current)
@@ -100,7 +99,7 @@ package struct MemoryTables: SharedTables {
         let all = rows.values.map { ($0, false) } + removed.values.map { ($0, true) }
         let found = all.filter { change, _ in
             change.number > plan.since && change.number <= end
-                && schema.definition.shows(change.row.columns, to: plan.owner)
+                && schema.definition.shows(change.row.columns, to: plan.subject)
         }
         var outcome = ChangeOutcome(count: plan.counts ? found.count : nil, mark)
         var room = AnswerBudget(limits.answerBytes)
@@ -197,9 +196,10 @@ package struct MemoryTables: SharedTables {
     private mutating func carryOut(
         _ write: TableWrite, _ allowance: inout WriteAllowance, _ touch: Touch
     ) -> WriteOutcome {
-        let judge = judge(write.table, write.subject)
+        guard let schema = schema(write.table), let judge = judge(write.table, write.caller) else {
+            return .failed(.changed("table \(write.table) is missing"))
+        }
         if let known = remembered(write) { return told(known, judge, write.table) }
-        guard let schema = schema(write.table) else { return .failed(.changed("table \(write.table) is missing")) }
         guard schema.mayHave(id: write.id) else { return .refused(write.refusalOfID(schema), nil) }
         let existing = row(write.table, id: write.id)
         let mayBegin = limits.mayBegin(schema, allowance.columns)
@@ -207,12 +207,8 @@ package struct MemoryTables: SharedTables {
         let stamp = Stamp(change: mark.change, time: time)
         let decided: DecidedWrite
         do throws(StoreFailure) {
-            decided =
-                try judge.map { judge throws(StoreFailure) in
-                    try prepared.decide(
-                        on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: limits.answerBytes, judge)
-                }
-                ?? prepared.decide(on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: limits.answerBytes)
+            decided = try prepared.decide(
+                on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: limits.answerBytes, judge)
         } catch {
             return .failed(error)
         }
@@ -226,14 +222,14 @@ package struct MemoryTables: SharedTables {
         let end = Stamp(change: groupEnd, time: time)
         rights.note(RightsChange(plan[table: write.table], from: existing, to: row), row.id, write.table, end)
         if let key = write.operation { operations[key] = (write.table, outcome) }
-        return told(outcome, self.judge(write.table, write.subject), write.table)
+        return told(outcome, self.judge(write.table, write.caller) ?? judge, write.table)
     }
 
     /// The outcome as the caller may see it.
     private func told(
-        _ outcome: WriteOutcome, _ judge: RightsJudge<MemoryRights>?, _ table: String
+        _ outcome: WriteOutcome, _ judge: RightsJudge<MemoryRights>, _ table: String
     ) -> WriteOutcome {
-        guard let judge, let id = outcome.row?.id else { return outcome }
+        guard let id = outcome.row?.id else { return outcome }
         do throws(StoreFailure) {
             return try judge.told(outcome, now: row(table, id: id))
         } catch {

@@ -34,7 +34,7 @@ package struct RuleExample: Sendable {
                     guard let table = definitions.first(where: { $0.name.hasSameBytes(as: name) }) else {
                         return "there is no table \(name)"
                     }
-                    let judge = RightsJudge(table, plan[table: name], subject: caller, rights)
+                    let judge = RightsJudge(table, plan[table: name], Caller(inExample: caller), rights)
                     let own = rows.filter { $0.table.hasSameBytes(as: name) }.map(\.row)
                     let found = Set(own.filter { Self.may(verb, $0, judge) }.map { ExactString($0.id) })
                     let wanted = Set(ids.map { ExactString($0) })
@@ -54,6 +54,16 @@ package struct RuleExample: Sendable {
         // The rights are in memory, where nothing can fail.
         guard (try? judge.sight(of: row)) ?? nil != nil else { return false }
         guard let operation = RuleOperation(rawValue: verb) else { return true }
-        return (try? judge.permits([operation], on: row)) ?? false
+        return (try? judge.permits(operation, on: row)) ?? false
+    }
+}
+
+extension Caller {
+    /// A caller of an example: a name, and perhaps roles after it, as `ann role:hr`.
+    fileprivate init(inExample text: String) {
+        let words = text.split(separator: " ")
+        let roles = words.filter { $0.hasPrefix("role:") }.map { String($0.dropFirst("role:".count)) }
+        self.init(
+            subject: words.filter { !$0.hasPrefix("role:") }.joined(separator: " "), roles: Set(roles))
     }
 }

@@ -109,13 +109,21 @@ package struct CallerRights: Hashable, Sendable {
         return since
     }
 
-    /// Whether a rule covers a row now.
-    package func covers(_ rule: RowRule, _ row: TableRow, _ source: some RightsSource) throws(StoreFailure) -> Bool {
-        for alternative in rule.alternatives {
-            guard let name = alternative.bucket.name(of: row) else { continue }
-            if try times(alternative, name, source).list.last.map({ $0.end == nil }) ?? false { return true }
+    package enum Standing: Hashable, Sendable { case never, held, lost }
+
+    /// Whether a rule covers a row for a caller with some roles, now or earlier.
+    func standing(
+        under rule: RowRule, _ row: TableRow, _ roles: Set<String>, _ source: some RightsSource
+    ) throws(StoreFailure) -> Standing {
+        var standing = Standing.never
+        for alternative in rule.alternatives where alternative.role.map(roles.contains) ?? true {
+            guard let name = alternative.bucket.name(of: row),
+                let last = try times(alternative, name, source).list.last
+            else { continue }
+            if last.end == nil { return .held }
+            standing = .lost
         }
-        return false
+        return standing
     }
 }
 

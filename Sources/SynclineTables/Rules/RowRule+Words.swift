@@ -13,17 +13,19 @@ extension RuleAlternative {
         var parts = bucket.conditions.map(\.explanation)
         if let column = bucket.column {
             guard let last = path.last else {
-                parts.append("whose \(column) is the caller")
+                parts.append("whose \(column) is the caller" + ofRole)
                 return parts.joined(separator: " and ")
             }
             var words = "whose \(column) is the \(last.to) of \(last.explanation)"
             for step in path.dropLast().reversed() { words += " that is the \(step.to) of \(step.explanation)" }
-            parts.append(words + " that is the caller")
+            parts.append(words + " that is the caller" + ofRole)
         } else {
-            parts.append("for every caller")
+            parts.append("for every caller" + ofRole)
         }
         return parts.joined(separator: " and ")
     }
+
+    private var ofRole: String { role.map { " with the role \($0)" } ?? "" }
 }
 
 extension RuleEdge {

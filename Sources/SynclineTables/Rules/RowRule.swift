@@ -13,6 +13,8 @@ package struct RowRule: Hashable, Sendable {
 
 /// Rows in a bucket, and the path from the caller to the bucket.
 package struct RuleAlternative: Hashable, Sendable {
+    /// The role that the caller must have.
+    package var role: String?
     package var bucket: RuleBucket
     /// The tables on the way, the caller's first. Without any, the bucket has the caller's name, or is for everybody.
     package var path: [RuleEdge] = []

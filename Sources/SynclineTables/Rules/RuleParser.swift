@@ -2,10 +2,11 @@
 //
 //   rule        := alternative { "or" alternative }
 //   alternative := condition { "and" condition }
-//   condition   := column "eq" ( "auth.sub" | literal ) | column "in" set
+//   condition   := column "eq" ( "auth.sub" | literal ) | column "in" set | "role:" name
 //   set         := table "(" column "where" condition { "and" condition } ")"
 //
-// An alternative has at most one condition that leads to the caller, a set exactly one: so each is a path.
+// An alternative has at most one condition that leads to the caller, a set exactly one: so each is a path. An alternative
+// may also have one role; a set has none.
 
 import SynclineCore
 import SynclineGround
@@ -95,18 +96,24 @@ private struct RuleParser {
         var own: [RuleCondition] = []
         /// The column from which the path begins, and the path.
         var access: (column: String, path: [RuleEdge])?
+        var role: String?
     }
 
     mutating func alternative() throws(RuleError) -> RuleAlternative {
         let found = try conditions()
         return RuleAlternative(
-            bucket: RuleBucket(column: found.access?.column, conditions: found.own), path: found.access?.path ?? [])
+            role: found.role, bucket: RuleBucket(column: found.access?.column, conditions: found.own),
+            path: found.access?.path ?? [])
     }
 
     private mutating func conditions(depth: Int = 0) throws(RuleError) -> Conditions {
         var found = Conditions()
         repeat {
             let start = position
+            if depth == 0, found.role == nil, let role = role() {
+                found.role = role
+                continue
+            }
             let column = try name("a column")
             if skip("in") {
                 try checkFirst(found, at: start)
@@ -151,6 +158,14 @@ private struct RuleParser {
         }
         guard skip(.close) else { throw unexpected("expected )") }
         return access.path + [RuleEdge(table: table, from: access.column, to: to, conditions: found.own)]
+    }
+
+    private mutating func role() -> String? {
+        guard !isAtEnd, case .name(let name) = words[place].word, name.hasPrefix("role:"), name != "role:" else {
+            return nil
+        }
+        place += 1
+        return String(name.dropFirst("role:".count))
     }
 
     private mutating func literal() throws(RuleError) -> Value {

@@ -27,11 +27,7 @@ extension TableService {
     private func permitted(
         _ operations: [TableOperation], on id: String, _ table: TableDefinition, _ caller: Caller?
     ) throws(StoreFailure) -> Set<TableOperation> {
-        if table.rules.isEmpty {
-            let row = try store.row(table.name, id: id)
-            return row.map { table.shows($0.columns, to: caller?.subject) } ?? false ? Set(operations) : []
-        }
-        guard let found = try store.permitted(table.name, id: id, to: caller?.subject) else { return [] }
+        guard let found = try store.permitted(table.name, id: id, to: caller) else { return [] }
         return Set(operations.filter { operation in RuleOperation(operation).map(found.contains) ?? true })
     }
 }

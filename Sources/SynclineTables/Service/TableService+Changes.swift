@@ -17,8 +17,8 @@ extension TableService {
         try visit.hidden.check(named)
         let plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
-            limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter, owner: visit.owner,
-            subject: visit.subject, counts: asked.counts)
+            limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter,
+            subject: visit.caller?.subject, counts: asked.counts)
         var outcome = try store.changes(plan)
         for index in outcome.changes.indices {
             outcome.changes[index].row = visit.hidden.shown(outcome.changes[index].row)

@@ -33,11 +33,9 @@ extension TableService {
     private func row(
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit
     ) throws(StoreFailure) -> HTTPResponse {
-        let found =
-            visit.table.rules.read == nil
-            ? try store.row(visit.table.name, id: parsed.id)
-            : try store.row(visit.table.name, id: parsed.id, seenBy: visit.subject)
-        guard let row = found, visit.table.shows(row.columns, to: visit.owner) else { throw .refused(.rowNotFound) }
+        guard let row = try store.row(visit.table.name, id: parsed.id, seenBy: visit.caller) else {
+            throw .refused(.rowNotFound)
+        }
         let isNew = parsed.serverProtocol == .datasync3
         if row.isDeleted, !parsed.includesDeleted {
             throw .refused(isNew ? Refusal(410, "row-deleted", "The item is deleted") : .rowNotFound)
@@ -80,7 +78,7 @@ extension TableService {
         var plan = ListPlan(
             table: table.name, filter: list.filter, order: list.order, skip: list.skip,
             limit: min(list.top ?? .max, settings.pageSize), includesDeleted: list.includesDeleted,
-            counts: list.counts, owner: visit.owner, subject: visit.subject)
+            counts: list.counts, subject: visit.caller?.subject)
         if let text = list.after {
             guard let place = PagePlace(text, order: list.order) else {
                 throw .refused(Refusal(400, "invalid-page", "$after is not a position in this order"))
@@ -161,11 +159,10 @@ extension TableService {
         case .delete: write.kind = .delete
         case .undelete, .row, .list: break
         }
-        if write.kind == .undelete || write.revives == true { _ = try table.grant(.undelete, to: visit.caller) }
-        (write.owner, write.conditions) = (visit.owner, conditions(headers, parsed))
-        (write.subject, write.hidden) = (visit.subject, visit.hidden)
+        if write.kind == .undelete || write.revives == true { try table.grant(.undelete, to: visit.caller) }
+        (write.caller, write.hidden, write.conditions) = (visit.caller, visit.hidden, conditions(headers, parsed))
         // Both depend on values: their answers would tell a caller who may not read.
-        if write.isPatch || write.conditions.unmodifiedSince != nil { _ = try table.grant(.read, to: visit.caller) }
+        if write.isPatch || write.conditions.unmodifiedSince != nil { try table.grant(.read, to: visit.caller) }
         guard let id = parsed.operationID else { return write }
         guard !id.isEmpty, id.utf8.count <= 255 else {
             throw .refused(Refusal(400, "invalid-operation-id", "An operation's id must have 1 to 255 bytes"))

@@ -119,9 +119,9 @@ package struct TableService: Sendable {
     /// The caller's visit to a table, if the caller may perform the operation on it.
     func admit(_ caller: Caller?, _ name: String, _ operation: TableOperation) throws(StoreFailure) -> Visit {
         let table = try table(name)
+        try table.grant(operation, to: caller)
         return Visit(
-            table: table, caller: caller, owner: try table.grant(operation, to: caller),
-            mayRead: table.permits(.read, caller), hidden: table.hidden(from: caller))
+            table: table, caller: caller, mayRead: table.permits(.read, caller), hidden: table.hidden(from: caller))
     }
 
     /// The table with this name in any letter case.
@@ -148,10 +148,6 @@ package struct TableService: Sendable {
 struct Visit {
     let table: TableDefinition
     let caller: Caller?
-    /// The owner whose rows are visible, if the table's rows belong to users.
-    let owner: String?
-    /// The caller, if the table has rules.
-    var subject: String? { table.rules.isEmpty ? nil : caller?.subject }
     /// Whether the caller may see the values of rows.
     let mayRead: Bool
     let hidden: HiddenColumns

@@ -12,11 +12,11 @@ package protocol TableStore: Sendable {
     var findsRowsAtOnce: Bool { get }
     /// The row with an id, deleted or not, whether or not a caller may see it.
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
-    /// The row as a caller sees it by the table's rules; nil if it is hidden.
-    func row(_ table: String, id: String, seenBy subject: String?) throws(StoreFailure) -> TableRow?
-    /// The writes that the table's rules permit a caller on a row as it is; nil if it is hidden, or there is none.
+    /// The row as a caller sees it; nil if it is hidden.
+    func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow?
+    /// The writes that a caller may carry out on a row as it is; nil if it is hidden, or there is none.
     func permitted(
-        _ table: String, id: String, to subject: String?
+        _ table: String, id: String, to caller: Caller?
     ) throws(StoreFailure) -> Set<RuleOperation>?
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome
     /// Carries out writes in one transaction, durable when this returns. All writes of a group are carried out or none.
@@ -56,8 +56,7 @@ package struct ListPlan: Hashable, Sendable {
     /// Only rows whose time is closed.
     package var until: ClosedInstant?
     package var counts = false
-    package var owner: String?
-    /// The caller, for the table's rules.
+    /// The caller, who may not see all rows.
     package var subject: String?
 }
 
@@ -113,8 +112,7 @@ package struct ChangePlan: Hashable, Sendable {
     package var limit: Int
     /// Rows that it does not match have left the view.
     package var filter: FilterExpression?
-    package var owner: String?
-    /// The caller, for the table's rules.
+    /// The caller, who may not see all rows.
     package var subject: String?
     package var counts = false
 }

@@ -18,6 +18,12 @@ package struct RuleFault: Hashable, Sendable, CustomStringConvertible {
             if let fault = table.faultOfKind { return fault }
             for (setting, rule) in table.rules.all {
                 let place = "\(table.name).\(setting)"
+                if setting == "read", rule.alternatives.contains(where: { $0.role != nil }) {
+                    return RuleFault(
+                        place: place,
+                        message: "a role can't decide which rows are seen: no client is told that it was lost",
+                        mend: "use a table of members, or one role for the whole table")
+                }
                 let own = rule.alternatives.map { ([$0.bucket.column].compactMap(\.self), $0.bucket.conditions) }
                 for (columns, conditions) in own {
                     if let fault = table.fault(columns, conditions, place) { return fault }
@@ -83,7 +89,8 @@ extension TableDefinition {
         if step.to.hasSameBytes(as: "id") { return nil }
         for operation in [RuleOperation.insert, .update] {
             let alternatives = rules.rule(operation)?.alternatives ?? []
-            guard alternatives.contains(where: { $0.path.isEmpty && $0.bucket.column != step.to }) else { continue }
+            guard alternatives.contains(where: { $0.role == nil && $0.path.isEmpty && $0.bucket.column != step.to })
+            else { continue }
             return RuleFault(
                 place: "\(name).\(operation.rawValue)",
                 message: "a caller could name himself in a row that leads to another's \(step.to)",

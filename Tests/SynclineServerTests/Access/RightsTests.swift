@@ -184,7 +184,9 @@ extension Attempt {
                 writes.append(TableWrite(.insert(item), table: table.name, id: name, serverProtocol: .zumo2))
             }
             writes.append(TableWrite(.delete, table: table.name, id: "\(id)-gone", serverProtocol: .zumo2))
-            for index in writes.indices where table.isPerUser { writes[index].owner = "ann" }
+            for index in writes.indices where table.isPerUser {
+                writes[index].caller = SynclineTables.Caller(subject: "ann")
+            }
             return writes
         }
         let outcomes = try desk.tables.write(groups, stopsAtRefusal: true, wantsRows: false)

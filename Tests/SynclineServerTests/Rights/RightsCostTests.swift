@@ -21,7 +21,7 @@ import Testing
                 var write = TableWrite(
                     .insert(Row(row.filter { $0.key != "id" }.map { Value.Member($0.key, .string($0.value)) })),
                     table: table, id: row["id"] ?? "", serverProtocol: .zumo2)
-                write.subject = row["list"].map { _ in "writer" }
+                write.caller = row["list"].map { _ in SynclineTables.Caller(subject: "writer") }
                 return [write]
             }
             let outcomes = try store.write(writes, stopsAtRefusal: true, wantsRows: false)

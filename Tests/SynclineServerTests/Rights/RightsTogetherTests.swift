@@ -206,7 +206,7 @@ struct RightsLockTests {
 
     private func write(_ kind: TableWrite.Kind, _ table: String, _ id: String) -> [[TableWrite]] {
         var write = TableWrite(kind, table: table, id: id, serverProtocol: .zumo2)
-        write.subject = "ann"
+        write.caller = SynclineTables.Caller(subject: "ann")
         return [[write]]
     }
 

@@ -26,7 +26,7 @@ import Testing
     private func insert(_ store: SQLStore, _ table: String, _ id: String, _ row: [String: String]) throws {
         let columns = Row(row.sorted { $0.key < $1.key }.map { Value.Member($0.key, .string($0.value)) })
         var write = TableWrite(.insert(columns), table: table, id: id, serverProtocol: .zumo2)
-        write.subject = row["owner"]
+        write.caller = row["owner"].map { SynclineTables.Caller(subject: $0) }
         #expect(try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused == false)
     }
 
@@ -63,7 +63,7 @@ import Testing
         // The older server's rule is not in force any more.
         #expect(throws: StoreFailure.self) { try changes(old) }
         var write = TableWrite(.delete, table: "note", id: id(1), serverProtocol: .zumo2)
-        write.subject = "ann"
+        write.caller = SynclineTables.Caller(subject: "ann")
         let late = try? old.write([[write]], stopsAtRefusal: true)
         #expect(late?[0][0].isRefused ?? true)
 
@@ -104,7 +104,7 @@ import Testing
         try insert(store, "share", "s", ["user": "ann", "list": "l"])
         var write = TableWrite(
             .insert(Row([.init("list", .string("l"))])), table: "note", id: id(1), serverProtocol: .zumo2)
-        write.subject = "ann"
+        write.caller = SynclineTables.Caller(subject: "ann")
         // The owner's rule to write refuses it.
         #expect(try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused)
         try insert(store, "note", id(2), ["owner": "ann", "list": "l"])

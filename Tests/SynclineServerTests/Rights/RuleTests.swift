@@ -41,6 +41,11 @@ import Testing
                 == "rows whose owner is the caller; and rows whose account is the id of a row of account with a "
                 + "household that is the household of a row of member with a user that is the caller; and rows whose "
                 + "kind is \"open\" and for every caller")
+        let roles = try RowRule("role:hr and done eq true or list in m(l where u eq auth.sub) and role:it or role:a")
+        #expect(
+            roles.explanation
+                == "rows whose done is true and for every caller with the role hr; and rows whose list is the l of a row "
+                + "of m with a u that is the caller with the role it; and rows for every caller with the role a")
     }
 
     @Test func `an error names its place`() {
@@ -53,7 +58,10 @@ import Testing
         #expect(fault("owner eq 'x") == "a string without its end at character 10")
         #expect(fault("a eq auth.sub b") == "expected and, or, or the end of the rule at character 15")
         #expect(fault("a eq auth.sub or") == "expected a column at character 17")
-        #expect(fault("role:hr eq 'x'").hasPrefix("'role:hr' can't be a column of a rule"))
+        #expect(fault("role:hr eq 'x'") == "expected and, or, or the end of the rule at character 9")
+        #expect(fault("role:hr and role:it").hasPrefix("'role:it' can't be a column of a rule"))
+        #expect(fault("role: or a eq 'b'").hasPrefix("'role:' can't be a column of a rule"))
+        #expect(fault("l in m(l where role:hr and u eq auth.sub)").hasPrefix("'role:hr' can't be a column of a rule"))
         #expect(fault("l in m(l where x eq 'y')").hasPrefix("a set that does not lead to auth.sub"))
         #expect(fault("a eq auth.sub and l in m(l where u eq auth.sub)").contains("no index could answer"))
         let deep = "a in t(a where b in u(b where c in v(c where d eq auth.sub)))"
@@ -118,6 +126,11 @@ import Testing
         #expect(try refusal("\(note),\(own)").contains("name himself in a row that leads to another's list"))
         let onlyRead = share.replacing("write", with: "read")
         #expect(try refusal("\(note),\(lists),\(onlyRead)").contains("every caller may insert"))
+        let led = own.replacing("user eq auth.sub", with: "role:admin or role:clerk and user eq auth.sub")
+        #expect(try refusal("\(note),\(led)") == "")
+        #expect(
+            try refusal(#""n":{"columns":{"o":"string"},"read":"o eq auth.sub or role:hr"}"#)
+                .contains("n.read: a role can't decide which rows are seen"))
         let hard = note.replacing(#""columns""#, with: #""softDelete":false,"columns""#)
         #expect(try refusal("\(hard),\(share),\(lists)").contains("must keep its tombstones"))
         #expect(try refusal(#""n":{"perUser":"owner","read":"owner eq auth.sub"}"#).contains("can't have perUser"))
@@ -133,7 +146,7 @@ import Testing
             let text = #"""
                 {"auth":{"key":"\#(testSecret)"},
                 "tables":{"note":{"columns":{"list":"string"},"read":"list in share(list where user eq auth.sub)",
-                    "update":"list in share(list where user eq auth.sub and role eq 'w')"},
+                    "update":"list in share(list where user eq auth.sub and role eq 'w') or role:w and list eq 'l2'"},
                   "share":{"columns":{"user":"string","list":"string","role":"string"},"insert":"role:admin",
                     "update":"role:admin","delete":"role:admin","undelete":"role:admin"}},
                 "examples":{"a share":{"rows":{\#(more)"note":[{"id":"a","list":"l1"},{"id":"b","list":"l2"}],
@@ -156,6 +169,7 @@ import Testing
         #expect(
             try refusal("{}", #"{"bob":{"note":["b"]}}"#)
                 == "examples.a share: bob may not update b of note, but should")
+        #expect(try refusal("{}", #"{"bob role:w":{"note":["b"]}}"#) == "")
         let both = #"{"ann":{"note":["a"]},"bob":{"note":["b"]}}"#
         #expect(try refusal("{}", #"{},"deletes":\#(both)"#) == "")
         #expect(

@@ -179,7 +179,7 @@ enum StateSQL {
             #""table" = \#(.text(plan.table))"#, #""change" \#(sign) \#(.integer(plan.since))"#,
         ]
         if let until = plan.until { conditions.append(#""change" <= \#(.integer(until))"#) }
-        if table.schema.definition.perUser != nil { conditions.append(#""owner" = \#(.text(plan.owner ?? ""))"#) }
+        if table.schema.definition.perUser != nil { conditions.append(#""owner" = \#(.text(plan.subject ?? ""))"#) }
         conditions.append("NOT EXISTS (\(table.rowOfTombstone))")
         return #" FROM "syncline_tombstones" WHERE \#(conditions, separator: " AND ")"#
     }

@@ -149,7 +149,7 @@ final class TableSQL: Sendable {
         if !plan.includesDeleted, schema.systemColumns.contains(.deleted) {
             conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
         }
-        if let own = ownership(plan.owner) { conditions.append(own) }
+        if let own = ownership(plan.subject) { conditions.append(own) }
         if let rule = schema.definition.rules.read {
             conditions.append(isSeen(by: rule, plan.subject ?? ""))
         }
@@ -214,7 +214,7 @@ final class TableSQL: Sendable {
             conditions = ["(\(name(.version)), \(name(.id))) > (\(.integer(plan.since)), \(untyped: .text(id)))"]
         }
         if let until = plan.until { conditions.append("\(name(.version)) <= \(.integer(until))") }
-        if let own = ownership(plan.owner) { conditions.append(own) }
+        if let own = ownership(plan.subject) { conditions.append(own) }
         return " FROM \(table)\(TableSQL.where(conditions))"
     }
 

@@ -8,22 +8,20 @@ enum RepairCommand {
         "repair", "repair what can be repaired without losing data",
         details: [
             """
-            It cuts a torn write off the end, rebuilds HEAD and removes leftovers. It moves into quarantine/ copies of \
-            segments under other names, damaged checkpoints, checkpoints whose entries do not match their digest, and \
-            files with changes of another process that can't be read. It covers a damaged frame without records, such \
-            as an index, with a hole. Everything it cuts, moves or covers is kept in quarantine/. Damage to \
-            acknowledged records is never touched.
+            It cuts a torn write off the end, rebuilds HEAD and removes leftovers. It moves copies of segments under \
+            other names, damaged checkpoints, and unreadable changes of another process. It covers a damaged frame \
+            without records, such as an index, with a hole. Everything it cuts, moves or covers is kept in quarantine/. \
+            Damage to acknowledged records is never touched.
             """,
             """
             If HEAD can't be read, records may be missing at the end, and the exit code is 1, also with --salvage.
             """,
             """
             --salvage creates a new store from all that can be read. The damaged store is not changed, and no program \
-            may have it open for writing. The state of the new store is that of the newest whole checkpoint with every \
-            readable event after it, so no readable pending change is lost. Its history (`log`, `blame`, `--at`) \
-            contains only events that lead to that state without a gap; if an event after the newest whole checkpoint \
-            is lost, it begins with the state, and the next pull of each query starts from the beginning. If the \
-            settings are lost, it says so: set the backend and the protocol again.
+            may have it open for writing. The new store has the newest whole checkpoint with every readable event after \
+            it, so no readable pending change is lost. Its history has only events that lead to that state without a \
+            gap; if one after the checkpoint is lost, it begins with the state, and the next pull of each query starts \
+            from the beginning. If the settings are lost, set the backend and the protocol again.
             """,
             """
             The token, the headers, the recorded traffic, waiting changes of other processes, and whole branches are \
