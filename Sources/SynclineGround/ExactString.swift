@@ -14,8 +14,11 @@ public struct ExactString: Hashable, Comparable, Sendable {
         left.text.hasSameBytes(as: right.text)
     }
 
-    @inlinable public static func < (left: ExactString, right: ExactString) -> Bool {
-        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    public static func < (left: ExactString, right: ExactString) -> Bool {
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in UnsafeRawBufferPointer(left).isBefore(UnsafeRawBufferPointer(right)) }
+        }
     }
 
     @inlinable public func hash(into hasher: inout Hasher) {

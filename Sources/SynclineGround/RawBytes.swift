@@ -36,6 +36,16 @@ extension UnsafeRawBufferPointer {
         return memcmp(mine, others, count) == 0
     }
 
+    /// Whether these bytes come first in the order of bytes.
+    func isBefore(_ other: UnsafeRawBufferPointer) -> Bool {
+        let shared = Swift.min(count, other.count)
+        if shared > 0, let mine = baseAddress, let others = other.baseAddress {
+            let order = memcmp(mine, others, shared)
+            if order != 0 { return order < 0 }
+        }
+        return count < other.count
+    }
+
     /// Whether one of the bytes is zero.
     @inlinable public var hasZero: Bool {
         var index = 0

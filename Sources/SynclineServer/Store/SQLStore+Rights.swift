@@ -48,9 +48,11 @@ struct RuledRead {
         return open.isEmpty || open.count > RuledRead.spansAtATime ? nil : open
     }
 
-    /// The rows as the caller sees them.
-    func shown(_ rows: [TableRow], _ known: KnownRights) -> [TableRow] {
-        rows.map { row in known.since(row).map { row.shown(since: $0) } ?? row }
+    /// Makes rows as the caller sees them.
+    func show(_ rows: inout [TableRow], _ known: KnownRights) {
+        for place in rows.indices where rows[place].updatedAt.milliseconds < known.latest {
+            if let since = known.since(rows[place]) { rows[place].show(since: since) }
+        }
     }
 
     /// A list of rows and departures, or one that asks for times: both are found in the order of the times at which the
@@ -78,7 +80,7 @@ struct RuledRead {
             // The first row is told whatever its size; the next one shows that there are more.
             return rows.count < wanted && (room >= 0 || told < 2)
         }
-        return plan.outcome(of: rows, statements.schema, limits)
+        return plan.outcome(of: rows, isInOrder: endsEarly, statements.schema, limits)
     }
 
     // MARK: Changes

@@ -225,7 +225,7 @@ final class SQLStore: TableStore {
                     let known = try read.known()
                     let buckets = read.merging(plan, known)
                     var outcome = try plainList(plan, statements, connection, &seen, of: buckets)
-                    outcome.rows = read.shown(outcome.rows, known)
+                    read.show(&outcome.rows, known)
                     return outcome
                 }
             }
@@ -261,7 +261,11 @@ final class SQLStore: TableStore {
         var room = AnswerBudget(limits.answerBytes)
         let statement = buckets.map { statements.list(wider, filter, of: $0) } ?? statements.list(wider, filter)
         try connection.run(statement) { values in
-            let (row, schema) = statements.row(values)
+            var (row, schema) = statements.row(values)
+            // The right to a bucket begins for all its rows.
+            if let buckets {
+                row.show(since: buckets[Int(values.value(statements.spanPlace).integer)].interval.begin)
+            }
             seen = max(seen, schema)
             outcome.add(row, plan.limit, &room)
             // The statement ends by itself if the page is full.

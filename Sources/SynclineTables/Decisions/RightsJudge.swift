@@ -99,8 +99,13 @@ extension TableRow {
     /// The row as a caller with a right since a moment sees it.
     package func shown(since: Stamp) -> TableRow {
         var row = self
-        if row.updatedAt < since.instant { row.updatedAt = since.instant }
+        row.show(since: since)
         return row
+    }
+
+    package mutating func show(since: Stamp) {
+        let instant = since.instant
+        if updatedAt < instant { updatedAt = instant }
     }
 
     /// What is told of the row to a caller who may not see it: the id and the version.

@@ -131,9 +131,12 @@ package struct CallerRights: Hashable, Sendable {
 package struct KnownRights: Sendable {
     package let buckets: [BucketRight]
     private var times: [RuleBucket: [ExactString: [RightIntervals]]] = [:]
+    /// The latest time at which one of them began.
+    package let latest: Int64
 
     package init(_ buckets: [BucketRight]) {
         self.buckets = buckets
+        latest = buckets.compactMap { $0.intervals.list.last?.begin.time }.max() ?? .min
         for right in buckets {
             times[right.bucket, default: [:]][ExactString(right.name), default: []].append(right.intervals)
         }

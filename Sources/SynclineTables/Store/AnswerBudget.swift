@@ -13,9 +13,10 @@ package struct AnswerBudget: Hashable, Sendable {
     }
 
     package mutating func takes(_ row: TableRow) -> Bool {
-        guard !isUsed || row.size <= left else { return false }
+        let size = row.size
+        guard !isUsed || size <= left else { return false }
         isUsed = true
-        left -= row.size
+        left -= size
         return true
     }
 }

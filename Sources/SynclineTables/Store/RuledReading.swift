@@ -76,10 +76,13 @@ extension ListPlan {
     }
 
     /// The page of a list that has some rows.
-    package func outcome(of found: [TableRow], _ table: ServedTable, _ limits: RowLimits) -> ListOutcome {
+    /// - Parameter isInOrder: Whether they are in the list's order.
+    package func outcome(
+        of found: [TableRow], isInOrder: Bool = false, _ table: ServedTable, _ limits: RowLimits
+    ) -> ListOutcome {
         let keys = order.map { RowQuery.Key(table.exactName(of: $0.column), descending: $0.isDescending) }
         let query = RowQuery(table: self.table, order: keys)
-        let sorted = found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
+        let sorted = isInOrder ? found : found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
         let rest = sorted.drop { row in after.map { !$0.isBefore(row) } ?? false }
         var outcome = ListOutcome()
         outcome.count = counts ? found.count : nil
