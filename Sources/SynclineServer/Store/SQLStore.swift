@@ -251,13 +251,13 @@ final class SQLStore: TableStore {
         _ number: inout Int64, of buckets: [BucketSpan]?
     ) throws(StoreFailure) -> ListOutcome {
         var outcome = ListOutcome()
-        if plan.counts {
-            outcome.count = try connection.first(statements.count(plan, filter), count: 1).map { Int($0[0].integer) }
+        var seen = number
+        if plan.counts, let found = try connection.first(statements.count(plan, filter), count: 2) {
+            (seen, outcome.count) = (max(seen, found[0].integer), Int(found[1].integer))
         }
         // One more row than wanted shows whether there are more.
         var wider = plan
         wider.limit += 1
-        var seen = number
         var room = AnswerBudget(limits.answerBytes)
         let statement = buckets.map { statements.list(wider, filter, of: $0) } ?? statements.list(wider, filter)
         try connection.run(statement) { values in

@@ -11,8 +11,10 @@ import Testing
 @Suite struct RuleChangeTests {
     private let environment = StillEnvironment()
 
-    private func definitions(_ rule: String?) throws -> [TableDefinition] {
-        let read = rule.map { #","read":"\#($0)","write":"owner eq auth.sub""# } ?? ""
+    private func definitions(
+        _ rule: String?, write: String = "owner eq auth.sub"
+    ) throws -> [TableDefinition] {
+        let read = rule.map { #","read":"\#($0)","write":"\#(write)""# } ?? ""
         let json = #"""
             {"auth":{"key":"\#(testSecret)"},"tables":{"note":{"columns":{"owner":"string","list":"string"}\#(read)},
             "share":{"columns":{"user":"string","list":"string"},"insert":"role:admin","update":"role:admin",
@@ -23,10 +25,12 @@ import Testing
 
     private func id(_ number: Int) -> String { "00000000-0000-7000-8000-00000000000\(number)" }
 
-    private func insert(_ store: SQLStore, _ table: String, _ id: String, _ row: [String: String]) throws {
+    private func insert(
+        _ store: SQLStore, _ table: String, _ id: String, _ row: [String: String], by user: String? = nil
+    ) throws {
         let columns = Row(row.sorted { $0.key < $1.key }.map { Value.Member($0.key, .string($0.value)) })
         var write = TableWrite(.insert(columns), table: table, id: id, serverProtocol: .zumo2)
-        write.caller = row["owner"].map { SynclineTables.Caller(subject: $0) }
+        write.caller = (user ?? row["owner"]).map { SynclineTables.Caller(subject: $0) }
         #expect(try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused == false)
     }
 
@@ -93,6 +97,34 @@ import Testing
         #expect(try changes(ruled) == ["1+"])
         let ended = try SQLStore(database, try definitions(nil), environment)
         #expect(try ended.mark().epoch != next)
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available, [false, true])
+    func `a server without the rules in force serves no table that has a part in them`(
+        _ backend: TestBackend, _ hasRows: Bool
+    ) throws {
+        let (database, keeper) = try backend.database()
+        let old = try SQLStore(database, try definitions(nil), environment)
+        try insert(old, "share", "s", ["user": "ann", "list": "l"])
+        if hasRows { try insert(old, "note", id(1), ["list": "l"]) }
+        let new = try SQLStore(
+            database, try definitions("list in share(list where user eq auth.sub)", write: "list eq auth.sub"),
+            environment)
+        if !hasRows { try insert(new, "note", id(1), ["list": "l"], by: "l") }
+        // It would show hidden rows, even if it only counts them, and keep no rights up to date.
+        for table in ["note", "share"] {
+            var plan = ListPlan(table: table, limit: 1)
+            (plan.skip, plan.counts) = (5, true)
+            #expect(throws: StoreFailure.self) { try old.list(plan).count }
+            let row = table == "note" ? id(1) : "s"
+            #expect(throws: StoreFailure.self) { try old.row(table, id: row) }
+            let write = TableWrite(.delete, table: table, id: row, serverProtocol: .zumo2)
+            let late = try? old.write([[write]], stopsAtRefusal: true)
+            #expect(late?[0][0].isRefused ?? true)
+        }
+        #expect(throws: StoreFailure.self) { try changes(old) }
+        #expect(try changes(new) == ["1+"])
         withExtendedLifetime(keeper) {}
     }
 

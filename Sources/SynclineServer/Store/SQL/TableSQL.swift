@@ -131,8 +131,14 @@ final class TableSQL: Sendable {
 
     static let sweepPortion = 1000
 
+    /// Selects the schema number, and how many rows there are.
     func count(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
-        SQLStatement(dialect, "SELECT count(*) FROM \(table)\(TableSQL.where(conditions(plan, filter)))")
+        SQLStatement(
+            dialect,
+            """
+            SELECT (SELECT "schema" FROM "syncline_state"), count(*) \
+            FROM \(table)\(TableSQL.where(conditions(plan, filter)))
+            """)
     }
 
     private static func `where`(_ conditions: [SQLText]) -> SQLText {

@@ -19,6 +19,12 @@ struct RightsInstaller {
         func current(_ table: String) -> String? {
             rules.last { $0.table == table && $0.interval.end == nil }?.text
         }
+
+        /// What writes keep up to date, one line each.
+        var plan: [Substring] { (current("") ?? "").split(separator: "\n") }
+
+        /// The tables that have a part in the rules: each line begins with one.
+        var tables: Set<String> { Set(plan.map { String($0.prefix { $0 != ":" && $0 != "(" }) }) }
     }
 
     private func recorded(_ connection: any SQLConnection) throws(StoreFailure) -> Recorded {
@@ -47,8 +53,7 @@ struct RightsInstaller {
     }
 
     /// The rights of each table; nil if other rules are in force.
-    private func rights(_ connection: any SQLConnection) throws(StoreFailure) -> [String: TableRights]? {
-        let recorded = try recorded(connection)
+    private func rights(_ recorded: Recorded) -> [String: TableRights]? {
         guard isInForce(recorded) else { return nil }
         let plan = plan
         var rights: [String: TableRights] = [:]
@@ -62,12 +67,23 @@ struct RightsInstaller {
         return rights
     }
 
-    /// The catalogue with the rights of its tables; without those that other rules concern.
+    /// The catalogue with the rights of its tables; if other rules are in force, without the tables that have a part in
+    /// either.
     func complete(
         _ catalogue: StoreCatalogue, _ connection: any SQLConnection
     ) throws(StoreFailure) -> StoreCatalogue {
+        let recorded = try recorded(connection)
         var catalogue = catalogue
-        catalogue.take(try rights(connection), definitions)
+        if let rights = rights(recorded) {
+            catalogue.rights = rights
+        } else {
+            let (plan, others) = (plan, recorded.tables)
+            catalogue.refuse(
+                definitions.filter { definition in
+                    !definition.rules.isEmpty || plan[table: definition.name] != TableRights()
+                        || others.contains(definition.name)
+                })
+        }
         return catalogue
     }
 
@@ -75,10 +91,10 @@ struct RightsInstaller {
     func catalogue(
         _ database: any SQLDatabase, _ catalogue: StoreCatalogue, _ environment: any ServerEnvironment, installs: Bool
     ) throws(StoreFailure) -> StoreCatalogue {
-        let known = try database.read { connection throws(StoreFailure) in try rights(connection) }
-        if known == nil, installs { try install(database, catalogue, environment) }
+        let isKnown = try database.read { connection throws(StoreFailure) in isInForce(try recorded(connection)) }
+        if !isKnown, installs { try install(database, catalogue, environment) }
         return try database.read { connection throws(StoreFailure) in
-            if known != nil || !installs { return try complete(catalogue, connection) }
+            if isKnown || !installs { return try complete(catalogue, connection) }
             return try complete(SchemaInstaller.catalogue(connection, definitions, dialect), connection)
         }
     }
@@ -110,7 +126,7 @@ struct RightsInstaller {
     ) throws(StoreFailure) {
         let recorded = try recorded(connection)
         if isInForce(recorded) { return }
-        let kept = Set((recorded.current("") ?? "").split(separator: "\n").map(String.init))
+        let kept = Set(recorded.plan.map(String.init))
         let plan = plan
         var renewsEpoch = false
         var indexes: [String: String] = [:]

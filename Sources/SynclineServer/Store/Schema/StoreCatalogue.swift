@@ -22,11 +22,10 @@ struct StoreCatalogue: Sendable {
 }
 
 extension StoreCatalogue {
-    /// Takes the rights; without them, other rules are in force, and no table that has a part in rules is served.
-    mutating func take(_ found: [String: TableRights]?, _ definitions: [TableDefinition]) {
-        if let found { return rights = found }
-        let plan = RightsPlan(definitions)
-        for definition in definitions where !definition.rules.isEmpty || plan[table: definition.name] != TableRights() {
+    /// Takes tables out that have a part in rules while others are in force: hidden rows would be told, and no rights
+    /// kept up to date.
+    mutating func refuse(_ definitions: [TableDefinition]) {
+        for definition in definitions {
             tables[definition.name] = nil
             faults[definition.name] = Refusal(
                 503, "table-changed",
