@@ -129,6 +129,29 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `who comes late hears of rows that left since the rule ended`(_ backend: TestBackend) throws {
+        let (database, keeper) = try backend.database()
+        let old = try SQLStore(database, try definitions("owner eq auth.sub"), environment)
+        for number in 1...3 { try insert(old, "note", id(number), ["owner": "ann", "list": "l"]) }
+        let mark = try old.mark()
+        let new = try SQLStore(
+            database, try definitions("list in share(list where user eq auth.sub)", write: "list eq auth.sub"),
+            environment)
+        // The rows go where they would not be noticed by the old rule.
+        var writes = [TableWrite(.delete, table: "note", id: id(1), serverProtocol: .zumo2)]
+        writes.append(
+            TableWrite(
+                .update(Row([.init("owner", .string("bob"))])), table: "note", id: id(2), serverProtocol: .zumo2))
+        for place in writes.indices { writes[place].subject = "l" }
+        let share = ["user": "l", "list": "l"]
+        try insert(new, "share", "s", share)
+        let outcomes = try new.write([writes], stopsAtRefusal: true)[0]
+        #expect(outcomes.allSatisfy { !$0.isRefused })
+        #expect(try changes(new, since: mark.change) == ["1-", "2-", "3-"])
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
     func `what ended long ago is forgotten, and cursors before it are refused`(_ backend: TestBackend) throws {
         let (database, keeper) = try backend.database()
         let store = try SQLStore(

@@ -60,12 +60,14 @@ struct RightsInstaller {
         for definition in definitions {
             var table = plan[table: definition.name]
             table.terms = recorded.rules.filter { $0.table == definition.name }.flatMap { rule in
-                ((try? RowRule(rule.text))?.alternatives ?? []).map { RuleTerm($0, rule.interval) }
+                RightsInstaller.alternatives(rule.text).map { RuleTerm($0, rule.interval) }
             }
             if table != TableRights() { rights[definition.name] = table }
         }
         return rights
     }
+
+    private static func alternatives(_ rule: String) -> [RuleAlternative] { (try? RowRule(rule))?.alternatives ?? [] }
 
     /// The catalogue with the rights of its tables; if other rules are in force, without the tables that have a part in
     /// either.
@@ -131,15 +133,20 @@ struct RightsInstaller {
         var renewsEpoch = false
         var indexes: [String: String] = [:]
         for definition in definitions {
+            let rights = plan[table: definition.name]
             let (old, new) = (recorded.current(definition.name) ?? "", definition.rules.read?.text ?? "")
             if old != new {
+                // Later writes do not note which rows leave them.
+                for bucket in RightsInstaller.alternatives(old).map(\.bucket) where !rights.buckets.contains(bucket) {
+                    let number = RightsSQL.number(bucket, of: definition.name)
+                    try connection.run(RightsSQL.leave(number, id: nil, byDeletion: false, stamp, dialect))
+                }
                 try connection.run(RightsSQL.endRule(of: definition.name, stamp, dialect))
                 if !new.isEmpty { try connection.run(RightsSQL.beginRule(new, of: definition.name, stamp, dialect)) }
                 // What everybody saw has no times.
                 if old.isEmpty || new.isEmpty, try hasRows(definition, connection) { renewsEpoch = true }
             }
             guard let statements = catalogue.tables[definition.name] else { continue }
-            let rights = plan[table: definition.name]
             indexes.merge(TableSQL.indexes(of: rights.buckets, statements.schema, dialect)) { $1 }
             let buckets = rights.buckets.filter { !kept.contains("\(definition.name): \($0.text)") }
             let steps = rights.steps.filter { !kept.contains($0.text) }
