@@ -18,6 +18,7 @@ extension SQLStore {
             try database.write { connection throws(StoreFailure) in
                 try connection.run(RightsSQL.forgetEdges(before: time, dialect))
                 try connection.run(RightsSQL.forgetStays(before: time, dialect))
+                try connection.run(RightsSQL.forgetRules(before: time, dialect))
             }
         }
         if numbers == .ticks {

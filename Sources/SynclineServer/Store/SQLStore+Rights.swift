@@ -20,7 +20,8 @@ struct RuledRead {
     ) {
         (self.statements, self.connection, self.limits) = (statements, connection, limits)
         source = SQLRights(
-            connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
+            connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name,
+            known: KnownEdges())
         caller = CallerRights(subject ?? "", rights.terms)
     }
 

@@ -129,6 +129,46 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `rules that ended cost no statements, and are forgotten`(_ backend: TestBackend) throws {
+        let (inner, keeper) = try backend.database()
+        let database = CountingDatabase(inner: inner)
+        func start(_ rules: String...) throws -> SQLStore {
+            for rule in rules.dropLast() { _ = try SQLStore(database, try definitions(rule), environment) }
+            let store = try SQLStore(database, try definitions(rules.last), environment)
+            _ = try store.mark()
+            return store
+        }
+        /// Of a caller who begins, and of one who continues.
+        func costs(_ store: SQLStore) throws -> [Int] {
+            try [0, store.mark().change].map { since in
+                let before = database.counts.statements.load(ordering: .relaxed)
+                let told = try changes(store, since: since)
+                #expect(told == (since == 0 ? ["1+"] : []))
+                return database.counts.statements.load(ordering: .relaxed) - before
+            }
+        }
+        let (byList, byOwner) = ("list in share(list where user eq auth.sub)", "owner eq auth.sub")
+        let first = try start(byList)
+        try insert(first, "share", "s", ["user": "ann", "list": "l"])
+        try insert(first, "note", id(1), ["owner": "ann", "list": "l"])
+        let few = try costs(start(byOwner, byList, byOwner, byList))
+        for _ in 0..<20 { _ = try start(byOwner, byList) }
+        let store = try start(byList)
+        let many = try costs(store)
+        #expect(many == few)
+        #expect(store.currentCatalogue.rights["note"]?.terms.count == 45)
+        let end = try store.mark().change
+        try store.purge(tombstonesBefore: environment.now() + 10_000)
+        let last = try start(byList)
+        #expect(last.currentCatalogue.rights["note"]?.terms.count == 1)
+        // The last rule began where the one before it ended.
+        #expect(try last.mark().purged == end)
+        let rest = try costs(last)
+        #expect(zip(rest, few).allSatisfy(<=), "\(rest) \(few)")
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
     func `who comes late hears of rows that left since the rule ended`(_ backend: TestBackend) throws {
         let (database, keeper) = try backend.database()
         let old = try SQLStore(database, try definitions("owner eq auth.sub"), environment)

@@ -211,6 +211,10 @@ enum RightsSQL {
             dialect, #"DELETE FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \#(.integer(time))"#)
     }
 
+    static func forgetRules(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, #"DELETE FROM "syncline_rules" WHERE "endTime" < \#(.integer(time))"#)
+    }
+
     /// The latest end before a time.
     static func latestEnd(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
@@ -218,6 +222,7 @@ enum RightsSQL {
             """
             SELECT \(dialect.larger)(\
             coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
+            coalesce((SELECT max("end") FROM "syncline_rules" WHERE "endTime" < \(.integer(time))), 0), \
             coalesce((SELECT max("left") FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \(.integer(time))), 0))
             """)
     }

@@ -5,7 +5,7 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
-/// The edges that a transaction has read: the writes of a batch mostly need the same ones.
+/// The edges that a transaction has read: the writes of a batch, and earlier rules, mostly need the same ones.
 final class KnownEdges {
     fileprivate struct Key: Hashable {
         var step: RuleEdge
