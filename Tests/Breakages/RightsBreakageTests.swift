@@ -1,6 +1,6 @@
-// Shows that the random histories of rights, and the tests of columns that only some callers see, catch every breakage of
-// rules, stays, edges and reads. This file is part of the copy that `tools/breakages` makes. SYNCLINE_BREAKAGE selects one
-// breakage.
+// Shows that the random histories of rights, changed rules, and the tests of columns that only some callers see, catch
+// every breakage of rules, stays, edges and reads. This file is part of the copy that `tools/breakages` makes.
+// SYNCLINE_BREAKAGE selects one breakage.
 
 import Foundation
 import SynclineGround
@@ -28,6 +28,11 @@ import Testing
                 try columns.`a caller who does not see a column neither sets nor loses it`(backend)
             }
             try RightsHistory(seed).run(backend)
+            if seed == 1, backend == .sqlite {
+                var takeover = try RuleTakeover(backend)
+                try takeover.alternate()
+                _ = try takeover.fail(.strict, .refused)
+            }
         } matching: { _ in
             isCaught.withLock { $0 = true }
             return true

@@ -119,7 +119,8 @@ def package():
             files[f"Tests/SQLBreakageTests/{path.name}"] = path.read_text()
     for path in (
             "Access/AccessTests", "Rights/ColumnReaderTests", "Rights/RightsClients", "Rights/RightsListeners", "Rights/RightsModelTests",
-            "Rights/RightsRequests", "Rights/RightsWorld", "Support/PrivatePostgres", "Support/ServiceDesk", "Support/Shell", "Support/TestBackend"):
+            "Rights/RightsRequests", "Rights/RightsWorld", "Rights/RuleTakeoverTests", "Support/CountingDatabase",
+            "Support/PrivatePostgres", "Support/ServiceDesk", "Support/Shell", "Support/TestBackend"):
         files[f"Tests/RightsBreakageTests/{path}.swift"] = (
             ROOT / f"Tests/SynclineServerTests/{path}.swift").read_text()
     for path in ("TypedColumnTests", "Support/TestStore"):

@@ -83,6 +83,12 @@ struct RightsClient {
         return kind == .feed ? advance(answer) : advance(items, answer, size)
     }
 
+    /// Reads until everything has been read.
+    mutating func finish(_ world: inout RightsWorld) throws {
+        for _ in 0..<500 where try read(&world) { return }
+        Issue.record("a pull of \(kind) does not end")
+    }
+
     private mutating func apply(_ item: Value) {
         guard let id = item["id"]?.string else { return }
         let isGone = item["deleted"] == .bool(true) || item["left"] != nil

@@ -39,11 +39,6 @@ struct RightsHistory {
         }
     }
 
-    private func finish(_ client: inout RightsClient, _ world: inout RightsWorld) throws {
-        for _ in 0..<500 where try client.read(&world) { return }
-        Issue.record("a pull of \(client.kind) does not end")
-    }
-
     func run(_ backend: TestBackend) throws {
         var world = try RightsWorld(backend, seed: seed)
         var clients = Self.clients()
@@ -54,38 +49,14 @@ struct RightsHistory {
             for place in clients.indices where world.chance.once(in: 12) { _ = try clients[place].read(&world) }
             guard step % 40 == 0 else { continue }
             for place in clients.indices {
-                try finish(&clients[place], &world)
+                try clients[place].finish(&world)
                 clients[place].compare(world, seed)
             }
-            for user in RightsWorld.users { try compareReads(world, user) }
+            for user in RightsWorld.users { try world.compareReads(user) }
             let user = world.chance.pick(RightsWorld.users)
             try world.compareHidden(user, world.requests(user))
             try world.compareReceipts(user)
         }
         #expect(backend == .memory || listeners.told > 20)
-    }
-
-    /// By id, counts and skipped rows.
-    private func compareReads(_ world: RightsWorld, _ user: String) throws {
-        for table in ["note", "entry"] {
-            let visible = world.visible(user, table)
-            for id in world.rows[table, default: [:]].keys {
-                let answer = try world.desk.ask("GET", "/tables/\(table)/\(id)", nil, world.headers(user))
-                #expect(answer.status == (visible[id] == nil ? 404 : 200), "\(user) \(id)")
-            }
-            let count = try world.desk.ask(
-                "GET", "/tables/\(table)?$top=0&$inlinecount=allpages", nil, world.headers(user))
-            #expect(count.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(count.text)")
-            var found: [String] = []
-            for skip in stride(from: 0, to: visible.count + 3, by: 3) {
-                let page = try world.desk.ask(
-                    "GET", "/tables/\(table)?$orderby=text&$top=3&$skip=\(skip)", nil, world.headers(user))
-                found += page.ids
-            }
-            #expect(found == visible.sorted { $0.value["text"] < $1.value["text"] }.map(\.key), "\(user) \(table)")
-            let feed = try world.desk.ask(
-                "GET", "/tables/\(table)/changes?since=&$count=true", nil, world.headers(user))
-            #expect(feed.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(feed.text)")
-        }
     }
 }

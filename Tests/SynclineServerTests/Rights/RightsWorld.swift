@@ -19,8 +19,18 @@ struct RightsWorld {
         subscript(_ column: String) -> String { columns[column] ?? "" }
     }
 
+    /// Two configurations of the same tables.
+    enum Rules: CaseIterable {
+        case usual
+        /// Owners have no rights, other notes are open, notes need the role `w`, and entries the role `r`.
+        case strict
+
+        var tables: String { self == .usual ? RightsWorld.tables : RightsWorld.strictTables }
+        var other: Rules { self == .usual ? .strict : .usual }
+    }
+
     static let users = ["ann", "bob", "cid", "dan"]
-    static let tables = #"""
+    private static let tables = #"""
         {"note":{"columns":{"owner":"string","list":"string","text":"string","n":"number","kind":"string"},
           "read":"owner eq auth.sub or list in share(list where user eq auth.sub) or kind eq 'open'",
           "write":"owner eq auth.sub or list in share(list where user eq auth.sub and role eq 'w')",
@@ -36,8 +46,16 @@ struct RightsWorld {
           "insert":"role:admin","update":"role:admin","delete":"role:admin","undelete":"role:admin"},
         "other":{"columns":{"text":"string"}}}
         """#
+    private static let strictTables =
+        tables
+        .replacing("owner eq auth.sub or ", with: "").replacing("kind eq 'open'", with: "kind eq 'drop'")
+        .replacing("share(list where user eq auth.sub)", with: "share(list where user eq auth.sub and role eq 'w')")
+        .replacing("household where user eq auth.sub and role eq 'w'", with: "household where user eq auth.sub")
+        .replacing("household where user eq auth.sub", with: "household where user eq auth.sub and role eq 'r'")
 
-    let desk: ServiceDesk
+    private(set) var desk: ServiceDesk
+    /// The rules in force.
+    private(set) var rules = Rules.usual
     var chance: Chance
     /// The rows of each table.
     private(set) var rows: [String: [String: Known]] = [:]
@@ -56,9 +74,20 @@ struct RightsWorld {
     }
 
     init(_ backend: TestBackend, seed: UInt64) throws {
-        desk = try ServiceDesk(backend, tables: RightsWorld.tables, pageSize: 7)
-        chance = Chance(seed: seed)
+        self.init(try ServiceDesk(backend, tables: RightsWorld.tables, pageSize: 7), seed: seed)
     }
+
+    /// - Parameter desk: A server with the usual rules.
+    init(_ desk: ServiceDesk, seed: UInt64) { (self.desk, chance) = (desk, Chance(seed: seed)) }
+
+    /// Continues with a server that has put rules into force.
+    mutating func serve(_ desk: ServiceDesk, _ rules: Rules) {
+        (self.desk, self.rules) = (desk, rules)
+        noteAllowed()
+    }
+
+    /// After the server forgot them.
+    mutating func forgetDeleted() { rows = rows.mapValues { $0.filter { !$0.value.isDeleted } } }
 
     // MARK: The model
 
@@ -68,13 +97,17 @@ struct RightsWorld {
         func live(_ table: String) -> [(id: String, row: Known)] {
             rows[table, default: [:]].filter { !$0.value.isDeleted }.map { ($0.key, $0.value) }
         }
+        let isUsual = rules == .usual
         if table == "note" {
-            if row["owner"] == user || role == nil && row["kind"] == "open" { return true }
+            if isUsual, row["owner"] == user { return true }
+            if role == nil, row["kind"] == (isUsual ? "open" : "drop") { return true }
+            let role = isUsual ? role : "w"
             return row["list"] != ""
                 && live("share").contains {
                     $0.row["user"] == user && $0.row["list"] == row["list"] && (role == nil || $0.row["role"] == role)
                 }
         }
+        let role = isUsual ? role : "r"
         return live("account").contains { account in
             account.id == row["account"]
                 && live("member").contains {
@@ -275,5 +308,29 @@ struct RightsWorld {
     /// Fails if an answer of a list or of the changes has an id that a user never could see.
     func checkIDs(_ ids: [String], _ user: String) {
         for id in ids { #expect(allowed[user, default: []].contains(id), "\(steps) \(user) is told of \(id)") }
+    }
+
+    /// Compares what a user reads by id, counts and skipped rows.
+    func compareReads(_ user: String) throws {
+        for table in ["note", "entry"] {
+            let visible = visible(user, table)
+            for id in rows[table, default: [:]].keys {
+                let answer = try desk.ask("GET", "/tables/\(table)/\(id)", nil, headers(user))
+                #expect(answer.status == (visible[id] == nil ? 404 : 200), "\(user) \(id)")
+            }
+            let count = try desk.ask(
+                "GET", "/tables/\(table)?$top=0&$inlinecount=allpages", nil, headers(user))
+            #expect(count.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(count.text)")
+            var found: [String] = []
+            for skip in stride(from: 0, to: visible.count + 3, by: 3) {
+                let page = try desk.ask(
+                    "GET", "/tables/\(table)?$orderby=text&$top=3&$skip=\(skip)", nil, headers(user))
+                found += page.ids
+            }
+            #expect(found == visible.sorted { $0.value["text"] < $1.value["text"] }.map(\.key), "\(user) \(table)")
+            let feed = try desk.ask(
+                "GET", "/tables/\(table)/changes?since=&$count=true", nil, headers(user))
+            #expect(feed.json["count"] == .integer(Int64(visible.count)), "\(user) \(table) \(feed.text)")
+        }
     }
 }

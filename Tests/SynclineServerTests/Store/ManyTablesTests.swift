@@ -8,65 +8,6 @@ import Testing
 
 @testable import SynclineServer
 
-/// Counts what a connection is asked.
-private final class CountingConnection: SQLConnection {
-    private let inner: any SQLConnection
-    private let counts: QuestionCounts
-
-    init(_ inner: any SQLConnection, _ counts: QuestionCounts) { (self.inner, self.counts) = (inner, counts) }
-
-    func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        counts.statements.add(1, ordering: .relaxed)
-        try inner.run(statement) { row in
-            counts.rows.add(1, ordering: .relaxed)
-            return each(row)
-        }
-    }
-
-    func change(_ statement: SQLStatement) throws(StoreFailure) -> Int { try inner.change(statement) }
-
-    func execute(_ text: String) throws(StoreFailure) {
-        counts.statements.add(1, ordering: .relaxed)
-        try inner.execute(text)
-    }
-
-    func begin(_ text: String) throws(StoreFailure) { try inner.begin(text) }
-
-    func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable] {
-        counts.descriptions.add(1, ordering: .relaxed)
-        return try inner.tables(names)
-    }
-
-    func facts() throws(StoreFailure) -> DatabaseFacts { try inner.facts() }
-}
-
-final class QuestionCounts: Sendable {
-    let rows = Atomic(0)
-    let statements = Atomic(0)
-    let descriptions = Atomic(0)
-}
-
-struct CountingDatabase: SQLDatabase {
-    let inner: any SQLDatabase
-    let counts = QuestionCounts()
-
-    var dialect: SQLDialect { inner.dialect }
-    var pools: [PoolUse] { inner.pools }
-
-    func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-        try inner.read { connection throws(StoreFailure) in try body(CountingConnection(connection, counts)) }
-    }
-
-    func write<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-        try inner.write { connection throws(StoreFailure) in try body(CountingConnection(connection, counts)) }
-    }
-
-    func check() throws(StoreFailure) { try inner.check() }
-    func checkWrites() throws(StoreFailure) { try inner.checkWrites() }
-    func interrupt() { inner.interrupt() }
-    func close() { inner.close() }
-}
-
 @Suite struct ManyTablesTests {
     /// The questions of a start: statements, and descriptions of tables.
     private func start(_ inner: any SQLDatabase, _ count: Int) throws -> (statements: Int, descriptions: Int) {

@@ -85,25 +85,43 @@ struct ServiceDesk {
         _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "", pageSize: Int = 50,
         before: [String] = []
     ) throws {
-        let json = """
-            {"pageSize":\(pageSize),"auth":{"key":"\(testSecret)"},"cors":{"origins":["localhost","*.apps.example"]},
-            "tables":\(tables)\(more)}
-            """
-        let configuration = try configuration(json)
-        let limits = configuration.limits.rows
-        environment = StillEnvironment()
+        let environment = StillEnvironment()
         if backend == .memory {
-            let memory = MemoryTables(configuration.tables, limits: limits, epoch: environment.newEpoch())
-            (self.tables, keeper) = (MemoryTableStore(memory, environment), nil)
-            service = TableAnswers(configuration, self.tables, environment)
+            let configuration = try ServiceDesk.settings(tables, more, pageSize)
+            let memory = MemoryTables(
+                configuration.tables, limits: configuration.limits.rows, epoch: environment.newEpoch())
+            self.init(configuration, MemoryTableStore(memory, environment), environment, nil)
             return
         }
         let (database, keeper) = try backend.database()
-        self.keeper = keeper
         try database.carryOut(before)
-        let store = try SQLStore(database, configuration.tables, environment, limits: limits)
-        self.tables = store
-        service = TableAnswers(configuration, store, environment) { store.measures }
+        try self.init(database, environment, keeper, tables: tables, more: more, pageSize: pageSize)
+    }
+
+    /// A server that starts on a database, which may be another's.
+    init(
+        _ database: any SQLDatabase, _ environment: StillEnvironment, _ keeper: AnyObject, tables: String,
+        more: String = "", pageSize: Int = 50
+    ) throws {
+        let configuration = try ServiceDesk.settings(tables, more, pageSize)
+        let store = try SQLStore(database, configuration.tables, environment, limits: configuration.limits.rows)
+        self.init(configuration, store, environment, keeper)
+    }
+
+    private init(
+        _ configuration: ServerConfiguration, _ store: any TableStore, _ environment: StillEnvironment,
+        _ keeper: AnyObject?
+    ) {
+        (tables, self.environment, self.keeper) = (store, environment, keeper)
+        service = TableAnswers(configuration, store, environment) { (store as? SQLStore)?.measures ?? [] }
+    }
+
+    private static func settings(_ tables: String, _ more: String, _ pageSize: Int) throws -> ServerConfiguration {
+        try configuration(
+            """
+            {"pageSize":\(pageSize),"auth":{"key":"\(testSecret)"},"cors":{"origins":["localhost","*.apps.example"]},
+            "tables":\(tables)\(more)}
+            """)
     }
 
     /// Sends a request as a client does, and returns the response.

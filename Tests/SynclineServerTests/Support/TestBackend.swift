@@ -18,9 +18,13 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     /// An empty database, and what keeps it.
     func database() throws -> (any SQLDatabase, AnyObject) {
         let (store, keeper) = try store(as: StillEnvironment())
+        return (try TestBackend.open(store), keeper)
+    }
+
+    static func open(_ store: String) throws -> any SQLDatabase {
         switch try StoreAddress(store) {
-        case .sqlite(let path): return (try SQLiteDatabase(path: path), keeper)
-        case .postgres(let url): return (try PostgresDatabase(url: url, connections: 4, limits: .patient), keeper)
+        case .sqlite(let path): try SQLiteDatabase(path: path)
+        case .postgres(let url): try PostgresDatabase(url: url, connections: 4, limits: .patient)
         }
     }
 
