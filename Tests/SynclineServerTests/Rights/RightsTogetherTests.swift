@@ -47,12 +47,56 @@ import Testing
         }
         #expect(people.contains { $0.accepted > 0 } && people.contains { $0.refused > 0 })
     }
+
+    @Test(arguments: TestBackend.available)
+    func `what members write while another server changes the rules is theirs by the new ones`(
+        _ backend: TestBackend
+    ) throws {
+        let environment = StillEnvironment()
+        let (store, keeper) = try backend.store(as: environment)
+        let hiding = Self.tables.replacing(" and role eq 'w'", with: "")
+            .replacing("user eq auth.sub", with: "user eq auth.sub and role eq 'r'")
+        func start(hides: Bool) throws -> ServiceDesk {
+            try ServiceDesk(
+                TestBackend.open(store), environment, keeper, tables: hides ? hiding : Self.tables, pageSize: 1000)
+        }
+        var desk = try start(hides: false)
+        let people = [Person(desk.service, "ann", 1), Person(desk.service, "bob", 2)]
+        let admin = Admin(desk.service, ["ann", "bob"])
+        admin.begin()
+        for person in people { _ = person.read() }
+        for round in 1...8 {
+            let group = DispatchGroup()
+            for caller in people + [admin] as [Caller] {
+                DispatchQueue(label: caller.login).async(group: group) { for _ in 0..<4 { caller.step() } }
+            }
+            let new = try start(hides: round % 2 == 1)
+            group.wait()
+            for person in people {
+                #expect(person.ask("GET", "/tables/note").code == "table-changed")
+                #expect(person.ask("GET", "/tables/note/changes?since=").code == "table-changed")
+            }
+            desk.store.close()
+            desk = new
+            for caller in people + [admin] as [Caller] { caller.service = desk.service }
+            admin.giveBack()
+            for person in people {
+                while person.read() {}
+                let list = person.ask("GET", "/tables/note?$top=1000")
+                #expect(person.failures == [])
+                #expect(person.rows.keys.sorted() == list.ids.sorted(), "\(person.name), round \(round)")
+                // By one of the two, members see all rows; by the other, none.
+                #expect(round % 2 == 0 ? person.written.isSubset(of: list.ids) : list.ids == [], "round \(round)")
+            }
+        }
+        #expect(people.contains { $0.accepted > 0 } && people.contains { $0.refused > 0 })
+    }
 }
 
 /// What one thread does.
 private class Caller: @unchecked Sendable {
     // Unchecked: one thread at a time uses it.
-    let service: TableAnswers
+    var service: TableAnswers
     let login: String
     var chance: Chance
     var failures: [String] = []
@@ -79,6 +123,8 @@ private class Caller: @unchecked Sendable {
 private final class Person: Caller, @unchecked Sendable {
     let name: String
     private(set) var rows: [String: String] = [:]
+    /// The ids of all rows that it ever wrote.
+    private(set) var written: Set<String> = []
     private(set) var (accepted, refused) = (0, 0)
     private var cursor = ""
     private var count = 0
@@ -123,8 +169,9 @@ private final class Person: Caller, @unchecked Sendable {
     private func take(_ answer: HTTPResponse, _ ids: [String], _ status: Int) {
         if answer.status == status {
             accepted += 1
+            written.formUnion(ids)
             for id in ids { rows[id] = "own" }
-        } else if [403, 404].contains(answer.status) {
+        } else if [403, 404].contains(answer.status) || answer.code == "table-changed" {
             refused += 1
         } else {
             failures.append("\(answer.status) \(answer.text)")
@@ -204,6 +251,14 @@ struct RightsLockTests {
         """#
     private static let note = "00000000-0000-7000-8000-000000000001"
 
+    /// Selects how many transactions wait for others.
+    private static let waiting = SQLStatement(
+        .postgres,
+        """
+        SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+        WHERE NOT l.granted AND a.datname = current_database()
+        """)
+
     private func write(_ kind: TableWrite.Kind, _ table: String, _ id: String) -> [[TableWrite]] {
         var write = TableWrite(kind, table: table, id: id, serverProtocol: .zumo2)
         write.caller = SynclineTables.Caller(subject: "ann")
@@ -233,13 +288,7 @@ struct RightsLockTests {
                 let done = try? store.write(groups, stopsAtRefusal: true)
                 outcome.withLock { $0 = done?[0][0] }
             }
-            let waiting = SQLStatement(
-                .postgres,
-                """
-                SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-                WHERE NOT l.granted AND a.datname = current_database()
-                """)
-            while try connection.first(waiting, count: 1)?[0].integer == 0, outcome.withLock({ $0 == nil }) {}
+            while try connection.first(Self.waiting, count: 1)?[0].integer == 0, outcome.withLock({ $0 == nil }) {}
             let next = SQLStatement(.postgres, "SELECT nextval('syncline_changes')")
             number = try connection.first(next, count: 1)?[0].integer ?? 0
             try connection.execute(last.replacing("NUMBER", with: String(number)))
@@ -267,5 +316,30 @@ struct RightsLockTests {
             return
         }
         #expect(RowVersion.change(row.version) ?? 0 > found.number)
+    }
+    @Test func `rules change after the writes that go by the older ones`() throws {
+        let (database, keeper) = try TestBackend.postgres.database()
+        @Sendable func start(_ rules: String) throws -> SQLStore {
+            try SQLStore(database, try configuration(rules).tables, StillEnvironment(), numbers: .ticks)
+        }
+        _ = try start(Self.rules)
+        let group = DispatchGroup()
+        let started = Mutex<Bool?>(nil)
+        var waits = false
+        try database.write { connection throws(StoreFailure) in
+            try connection.execute(NumberSource.ticks.beginWrites(.postgres))
+            DispatchQueue(label: "start").async(group: group) {
+                let rules = Self.rules.replacing("in share(list where user eq auth.sub)", with: "eq auth.sub")
+                let isDone = (try? start(rules)) != nil
+                started.withLock { $0 = isDone }
+            }
+            while !waits, started.withLock({ $0 == nil }) {
+                waits = try connection.first(Self.waiting, count: 1)?[0].integer != 0
+            }
+            try connection.execute("COMMIT")
+        }
+        group.wait()
+        #expect(waits && started.withLock { $0 == true })
+        withExtendedLifetime(keeper) {}
     }
 }

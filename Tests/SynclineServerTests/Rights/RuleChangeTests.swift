@@ -182,7 +182,7 @@ import Testing
         writes.append(
             TableWrite(
                 .update(Row([.init("owner", .string("bob"))])), table: "note", id: id(2), serverProtocol: .zumo2))
-        for place in writes.indices { writes[place].subject = "l" }
+        for place in writes.indices { writes[place].caller = SynclineTables.Caller(subject: "l") }
         let share = ["user": "l", "list": "l"]
         try insert(new, "share", "s", share)
         let outcomes = try new.write([writes], stopsAtRefusal: true)[0]
