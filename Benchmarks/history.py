@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 tool = os.path.join(sys.argv[1], "syncline")
 events = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
@@ -29,6 +30,26 @@ def measure(words):
 
 def best(words):
     return min(measure([*words, "-s", store]) for _ in range(3))
+
+
+class Studio:
+    """The web page of a store, whose charts are asked for by a process that has answered nothing else."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [tool, "studio", "-s", store], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.page = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        self.root = self.process.stdout.readline().strip()
+        self.page.open(self.root).read()
+
+    def charts(self):
+        """Seconds, seconds of the processor, and MiB."""
+        begin = time.perf_counter()
+        self.page.open(self.root.split("?")[0] + "api/charts").read()
+        seconds = time.perf_counter() - begin
+        self.process.send_signal(signal.SIGTERM)
+        _, _, usage = os.wait4(self.process.pid, 0)
+        return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def tell(name, seconds, asked, processor=None, memory=None, room=MEMORY):
@@ -52,9 +73,18 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         ("bisect on what is pending", ["replay", "--bisect", "pending gt 50"], 5),
         ("bisect on conflicts that never were", ["replay", "--bisect", "conflicts ge 1"], 5),
         ("log -n 20 --kind local", ["log", "-n", "20", "--kind", "local"], 0.2),
+        ("stats", ["stats"], 1.5),
+        ("inspect operations", ["inspect", "operations"], 1),
+        ("report", ["report", "-o", os.path.join(folder, "report")], 3),
+        ("export of the events", ["export", "--format", "events"], 3),
+        ("replay with another policy", ["replay", "--policy", "client-wins"], 2.5),
+        ("replay without an event", ["replay", "--without", f"@{events // 2}"], 2.5),
+        ("an event in SQL", ["sql", f"select * from syncline_events where event = {events // 2}"], 0.1),
     ]:
         seconds, processor, memory = best(words)
         tell(name, seconds, asked, processor, memory)
+    seconds, processor, memory = min(Studio().charts() for _ in range(3))
+    tell("the charts of the studio", seconds, 1.5, processor, memory)
     for name, words, asked in [
         ("a row of the past", lambda event: ["get", "todoitem", "item-5", "--at", f"@{event}"], 0.2),
         ("a state of the past", lambda event: ["query", "todoitem", "--top", "1", "--at", f"@{event}"], 1),
