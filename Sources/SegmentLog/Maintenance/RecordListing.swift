@@ -20,6 +20,15 @@ package enum RecordFound: Hashable, Sendable {
     /// Records that an earlier repair or salvage could not keep.
     case hole(SequenceRange)
     case damage(LogDamage)
+
+    /// Whether records are lost here. Those of an interrupted write never were in the log.
+    package var isLoss: Bool {
+        switch self {
+        case .record: false
+        case .hole: true
+        case .damage(let damage): damage.remedy != .cutTail
+        }
+    }
 }
 
 /// Where to begin with the records of a log.

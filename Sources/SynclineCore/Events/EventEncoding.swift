@@ -23,9 +23,10 @@ package struct EventWriter {
     package fileprivate(set) var writer: ByteWriter
     private var names: [String: (number: Int, spelling: String)] = [:]
     private var nameCount = 0
-    /// The name and the shape written last, which the next row usually has too.
-    private var latestName: (utf8: [UInt8], number: Int)?
+    /// The name and the shape written last, which the next row usually has too. Others are in the dictionaries.
+    private var latestName: (name: String, number: Int)?
     private var latestShape: (shape: RowShape, number: Int)?
+    private var shapeCount = 0
     private var shapes: [ObjectIdentifier: Int] = [:]
     private var shapesByName: [RowShape: Int] = [:]
     /// Retains shapes whose identity is a key above.
@@ -40,18 +41,17 @@ package struct EventWriter {
     package var bytes: [UInt8] { writer.bytes }
 
     mutating func append(name: String) {
-        var name = name
-        let isLatest = name.withUTF8 { utf8 in latestName?.utf8.withBytes { $0.hasSameBytes(as: Bytes(utf8)) } ?? false
+        if let latest = latestName {
+            if latest.name.hasSameBytes(as: name) { return writer.append(varint: latest.number) }
+            names[latest.name] = (latest.number, latest.name)
         }
-        if isLatest, let latest = latestName { return writer.append(varint: latest.number) }
         // Strings that are equal in Unicode may have different bytes, which the state distinguishes.
         if let known = names[name], known.spelling.hasSameBytes(as: name) {
-            latestName = (Array(name.utf8), known.number)
+            latestName = (name, known.number)
             return writer.append(varint: known.number)
         }
         nameCount += 1
-        names[name] = (nameCount, name)
-        latestName = (Array(name.utf8), nameCount)
+        latestName = (name, nameCount)
         writer.append(0)
         writer.append(text: name)
     }
@@ -62,14 +62,18 @@ package struct EventWriter {
     }
 
     private mutating func append(shape: RowShape) {
-        if let latest = latestShape, latest.shape === shape { return writer.append(varint: latest.number) }
+        if let latest = latestShape {
+            if latest.shape === shape { return writer.append(varint: latest.number) }
+            shapesByName[latest.shape] = latest.number
+            if shapes.updateValue(latest.number, forKey: ObjectIdentifier(latest.shape)) == nil {
+                keptShapes.append(latest.shape)
+            }
+        }
         let known = shapes[ObjectIdentifier(shape)] ?? shapesByName[shape]
-        let number = known ?? shapesByName.count + 1
+        if known == nil { shapeCount += 1 }
+        let number = known ?? shapeCount
         latestShape = (shape, number)
         if known != nil { return writer.append(varint: number) }
-        shapesByName[shape] = number
-        shapes[ObjectIdentifier(shape)] = number
-        keptShapes.append(shape)
         writer.append(0)
         writer.append(counted: shape.encodedNames)
     }
@@ -332,7 +336,7 @@ package struct EventReader {
             kind: kind, flags: flags, table: table, id: id, version: version, seen: seen, shape: shape, values: values)
     }
 
-    private mutating func encodedValue() throws(MalformedBytes) -> UnsafeRawBufferPointer {
+    mutating func encodedValue() throws(MalformedBytes) -> UnsafeRawBufferPointer {
         let start = reader.offset
         try reader.skipValue()
         return UnsafeRawBufferPointer(rebasing: reader.bytes[start..<reader.offset])

@@ -41,34 +41,40 @@ package struct FateSums: Hashable, Sendable {
 
 /// Tracks the changes while events are folded.
 package struct Accounting {
-    private let projector: Projector
+    private var outbox: OutboxFold
+    private var projector: Projector { outbox.projector }
     package private(set) var sums = FateSums()
     /// The fold's counts before the first event.
     private let start: Totals
     /// Where the app made the changes that a decision moved to another position in the outbox.
     private var origins: [Position: Position] = [:]
 
-    package init(from start: Projector) throws(SyncError) {
-        projector = start
+    /// - Parameter rows: The rows that are folded.
+    package init(from start: Projector, folding rows: FoldedRows = FoldedRows(areAll: true)) throws(SyncError) {
         self.start = start.totals
-        // What was in the outbox when the history begins was made before it.
-        sums.made = start.totals.pending
+        outbox = try OutboxFold(from: start, folding: rows)
     }
+
+    /// The rows that another accounting must fold, because this one has found some of them too late; nil if it has not.
+    package var missing: FoldedRows? { outbox.isExact ? nil : outbox.rows }
 
     /// Folds the next record and reports the changes whose fate it decided.
     package mutating func fold(
         _ record: UnsafeRawBufferPointer, number: UInt64, _ body: (ChangeFate) throws -> Void = { _ in }
     ) throws {
+        switch try outbox.take(record, number: number) {
+        case .none: return
+        case .done(let trip): return try tell(trip.position, trip.rowKey, trip.kind, .done, by: number, body)
+        case .folded: break
+        }
         projector.store.beginChanges()
         let before = projector.totals
-        try projector.apply(record, number: number)
+        try outbox.fold(record, number: number)
         let changes = try StateChanges(projector)
-        sums.made += projector.totals.made - before.made
         let gone = changes.journal.filter { $0.after == nil }
         if try !gone.isEmpty || EventReader(record, projector.shapes).kind == .resolved {
             try settle(Event(record, shapes: projector.shapes), number, gone, changes, since: before, body)
         }
-        try projector.store.settle(above: 16 << 20)
     }
 
     private mutating func settle(
@@ -145,6 +151,8 @@ package struct Accounting {
             left.append((position, change.rowKey, change.kind))
             return true
         }
+        left += outbox.left.map { ($0.position, $0.rowKey, $0.kind) }
+        left.sort { $0.position < $1.position }
         var void: UInt64 = 0
         for change in left {
             let end = try reader.entry(key: change.key)?.pending?.cancelled(change.position)
@@ -152,8 +160,10 @@ package struct Accounting {
             try tell(
                 change.position, change.key, change.kind, end == nil ? .unconfirmed : .superseded, by: end?.event, body)
         }
-        return AccountingResult(
-            sums: sums, totals: projector.totals, start: start, through: projector.through, void: void)
+        let totals = outbox.totals
+        // What was in the outbox when the history begins was made before it.
+        sums.made = start.pending + totals.made - start.made
+        return AccountingResult(sums: sums, totals: totals, start: start, through: projector.through, void: void)
     }
 }
 

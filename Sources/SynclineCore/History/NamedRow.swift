@@ -45,6 +45,32 @@ extension Event {
     }
 }
 
+extension Event {
+    /// The rows that the event names, by their ids.
+    package var rows: [(table: String, id: String)] {
+        switch body {
+        case .local(let transaction): transaction.changes.map { ($0.table, $0.id) }
+        case .page(let page): page.rows.map { (page.table, $0.id) }
+        case .purged(let purge): (purge.ids ?? []).map { (purge.table, $0) }
+        case .sent(let operations): operations.map { ($0.table, $0.id) }
+        case .answered(let answer): [(answer.table, answer.id)]
+        case .resolved(let resolution): [(resolution.table, resolution.id)]
+        case .discarded(let table, let id): [(table, id)]
+        case .carried(_, let rows): rows.map { ($0.table, $0.id) }
+        default: []
+        }
+    }
+
+    /// Whether it may change the present or the future of rows that it does not name.
+    package var changesOthers: Bool {
+        switch body {
+        case .opened, .configured, .undone, .declared, .typed, .serverWorked: true
+        case .purged(let purge): purge.ids == nil
+        default: false
+        }
+    }
+}
+
 extension Answer.Outcome {
     /// The row that the server sent.
     fileprivate var row: Row? {

@@ -34,12 +34,15 @@ package struct ReplayStep: Sendable {
     package var event: Event
     package var outcome: Outcome
     package var decisions: [Decision]
+    /// What it changed; nothing in a replay with a variation.
     package var changes: StateChanges
 }
 
 package struct Replay {
     package let projector: Projector
     private let variation: ReplayVariation
+    /// The keys of the rows that can differ; nil for all. Others are not folded.
+    private let rows: Set<[UInt8]>?
     private var marks: [(changes: Int, mark: FoldState.Mark)] = []
     /// Conflicts that the variation's policy decides, by row. A push records a decision some events after the
     /// conflict; if it was the same, that event is kept.
@@ -52,9 +55,12 @@ package struct Replay {
     /// How many steps can be undone. To go back further, a replay starts again from an earlier state.
     package static let reach = 4096
 
-    package init(from start: Projector, _ variation: ReplayVariation = ReplayVariation()) {
+    package init(
+        from start: Projector, _ variation: ReplayVariation = ReplayVariation(), of rows: Set<[UInt8]>? = nil
+    ) {
         projector = start
         self.variation = variation
+        self.rows = rows
         projector.store.beginChanges()
     }
 
@@ -68,7 +74,8 @@ package struct Replay {
     /// Folds the next event.
     @discardableResult
     package mutating func step(_ event: Event, number: UInt64) throws(SyncError) -> ReplayStep {
-        if marks.count >= Replay.reach, variation.isNone {
+        if !variation.isNone { return try vary(event, number) }
+        if marks.count >= Replay.reach {
             // Older events are read again if they are needed.
             marks.removeAll(keepingCapacity: true)
             projector.store.beginChanges()
@@ -76,15 +83,22 @@ package struct Replay {
         }
         let mark = (changes: projector.store.changeCount, mark: projector.state.mark)
         marks.append(mark)
+        try projector.apply(event, number: number)
+        return ReplayStep(
+            number: number, event: event, outcome: .folded, decisions: [],
+            changes: try StateChanges(projector, after: mark.changes))
+    }
+
+    /// Folds the next event with the variation, which is not undone.
+    private mutating func vary(_ event: Event, _ number: UInt64) throws(SyncError) -> ReplayStep {
         var outcome = ReplayStep.Outcome.folded
         var decisions: [ReplayStep.Decision] = []
-        if variation.isNone {
-            try projector.apply(event, number: number)
-        } else if variation.without.contains(number) {
+        if variation.without.contains(number) {
             outcome = .leftOut
-        } else if event.kind == .carried {
-            // It repeats what happened, which does not happen in this replay.
+        } else if event.kind == .carried || !mayConcern(event) {
+            // It repeats what happened, which does not happen in this replay; or it can't differ.
         } else {
+            projector.store.beginChanges()
             decisions = try settle(keys(dueBefore: event))
             if case .resolved(let resolution) = event.body, variation.policy != nil {
                 outcome = try decide(event, resolution, number, &decisions)
@@ -95,9 +109,22 @@ package struct Replay {
             }
         }
         projector.state.through = number
+        try projector.store.settle(above: 16 << 20)
         return ReplayStep(
-            number: number, event: event, outcome: outcome, decisions: decisions,
-            changes: try StateChanges(projector, after: mark.changes))
+            number: number, event: event, outcome: outcome, decisions: decisions, changes: StateChanges(joining: []))
+    }
+
+    private func mayConcern(_ event: Event) -> Bool {
+        guard let rows else { return true }
+        return event.changesOthers || event.kind == .purged
+            || event.rows.contains { rows.contains(projector.state.rowKey($0.table, $0.id)) }
+    }
+
+    /// Folds an event as far as it concerns the rows that can differ.
+    private func apply(_ event: Event, _ number: UInt64) throws(SyncError) {
+        guard let rows else { return try projector.apply(event, number: number) }
+        let state = projector.state
+        try projector.apply(event, number: number) { rows.contains(state.rowKey($0, $1)) }
     }
 
     /// Ends a replay: applies the policy's decisions that no event has caused.
@@ -116,7 +143,7 @@ package struct Replay {
             if reason == nil {
                 // The transaction is folded again as a whole.
                 try takeBack(to: changes, mark)
-                try projector.apply(event, number: number)
+                try apply(event, number)
                 return .folded
             }
         } catch {
@@ -136,7 +163,9 @@ package struct Replay {
     /// Returns why it would have.
     private func fold(_ transaction: LocalTransaction, _ number: UInt64) throws(SyncError) -> String? {
         for (index, change) in transaction.changes.enumerated() {
-            let entry = try projector.state.entry(projector.state.rowKey(change.table, change.id)).entry
+            let key = projector.state.rowKey(change.table, change.id)
+            if let rows, !rows.contains(key) { continue }
+            let entry = try projector.state.entry(key).entry
             if let reason = change.refusal(on: entry ?? RowEntry()) { return reason }
             let position = Position(event: number, index: UInt32(index))
             _ = try projector.local.apply(change, at: position, isGrouped: transaction.heading.isGrouped)

@@ -84,6 +84,21 @@ extension StateReader {
             if !difference.isEmpty { try body(difference) }
         }
     }
+
+    /// Returns which of some rows, by their keys, differ in another state of any store.
+    package func differences(
+        of keys: some Sequence<[UInt8]>, to other: StateReader, _ body: (RowDifference) throws(SyncError) -> Void
+    ) throws(SyncError) {
+        let types = try other.types
+        for key in keys {
+            let (before, after) = (try entry(key: key), try other.entry(key: key))
+            var name = try RowKey(malformed: key)
+            if let spelling = (before?.isPresent == true ? before : after)?.spelling { name.id = spelling }
+            let difference = RowDifference(
+                table: name.table, id: name.id, before: before?.visible, after: after?.visible, types[name.table])
+            if !difference.isEmpty { try body(difference) }
+        }
+    }
 }
 
 /// A walk over the rows of a state.

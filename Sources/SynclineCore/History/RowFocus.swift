@@ -53,33 +53,43 @@ extension Projector {
 
     /// Folds the part of an event that concerns one row.
     package func apply(_ event: Event, number: UInt64, onlyTo row: RowFocus) throws(SyncError) {
+        if case .purged(let purge) = event.body, purge.table != row.table {
+            state.through = number
+        } else {
+            try apply(event, number: number, where: row.isRow)
+        }
+    }
+
+    /// Folds the part of an event that concerns some rows.
+    func apply(
+        _ event: Event, number: UInt64, where isWanted: (String, String) -> Bool
+    ) throws(SyncError) {
         switch event.body {
         case .opened, .cursorReset, .indexed, .carried: break
         case .configured, .declared, .typed, .serverWorked: try apply(event, number: number)
         case .local(let transaction):
-            try local.apply(transaction, number: number) { row.isRow($0.table, $0.id) }
-        case .undone(let undone): try local.undo(undone) { row.isRow($0.table, $0.id) }
+            try local.apply(transaction, number: number) { isWanted($0.table, $0.id) }
+        case .undone(let undone): try local.undo(undone) { isWanted($0.table, $0.id) }
         case .page(var page):
-            page.rows.removeAll { !row.isRow(page.table, $0.id) }
+            page.rows.removeAll { !isWanted(page.table, $0.id) }
             (page.unreadable, page.vanished) = ([], [])
-            // Whether it is read again depends on the cursor, which is not the row's.
+            // Whether it is read again depends on the cursor, which is no row's.
             page.queryID = nil
             if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
         case .purged(let purge):
-            guard purge.table == row.table else { break }
             var part = purge
-            part.ids?.removeAll { !row.isRow(purge.table, $0) }
+            part.ids?.removeAll { !isWanted(purge.table, $0) }
             if part.ids?.isEmpty != true { try apply(Event(time: event.time, .purged(part)), number: number) }
         case .sent(let operations):
-            for operation in operations where row.isRow(operation.table, operation.id) {
+            for operation in operations where isWanted(operation.table, operation.id) {
                 try PushFold(state: state).apply(operation)
             }
         case .answered(let answer):
-            if row.isRow(answer.table, answer.id) { try apply(event, number: number) }
+            if isWanted(answer.table, answer.id) { try apply(event, number: number) }
         case .resolved(let resolution):
-            if row.isRow(resolution.table, resolution.id) { try apply(event, number: number) }
+            if isWanted(resolution.table, resolution.id) { try apply(event, number: number) }
         case .discarded(let table, let id):
-            if row.isRow(table, id) { try apply(event, number: number) }
+            if isWanted(table, id) { try apply(event, number: number) }
         }
         state.through = number
     }

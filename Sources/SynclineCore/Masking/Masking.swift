@@ -44,7 +44,16 @@ package final class Masking {
     private var spellings: [ExactString: Set<ExactString>] = [:]
     private let coded: ([UInt8]) -> String
     private var isClosed = false
-    private var places: [Place: MaskedValues] = [:]
+    /// The values of each place, by the place's number.
+    private var values: [MaskedValues] = []
+    private var numbers: [Place: Int] = [:]
+    /// The numbers of the columns of rows, nil for plain ones, until collecting ends or two columns are found to be one.
+    private var columnNumbers: [Columns: [Int?]] = [:]
+
+    private struct Columns: Hashable {
+        let table: ExactString
+        let shape: RowShape
+    }
     private var keys: [Place: MaskedValues] = [:]
     private var tables = MaskedValues()
     private var columns = MaskedValues()
@@ -64,16 +73,18 @@ package final class Masking {
 
     /// Ends collecting: what is visited from now on is masked.
     package func close() {
-        for (place, values) in places where root(place) != place {
-            places[place] = nil
-            places[root(place), default: MaskedValues()].add(values)
+        for (place, number) in numbers where root(place) != place {
+            numbers[place] = nil
+            let (other, found) = (self.number(of: root(place)), values[number])
+            values[other].add(found)
         }
         for (place, names) in keys where root(place) != place {
             keys[place] = nil
             keys[root(place), default: MaskedValues()].add(names)
         }
         for (place, type) in types { types[root(place)] = type }
-        for place in places.keys { places[place]?.close(as: types[place] ?? .any, coded: coded) }
+        for (place, number) in numbers { values[number].close(as: types[place] ?? .any, coded: coded) }
+        columnNumbers = [:]
         for place in keys.keys { keys[place]?.close(coded: coded) }
         tables.close(coded: coded)
         columns.close(coded: coded)
@@ -92,10 +103,33 @@ package final class Masking {
         case .object(let members):
             return .object(members.map { .init(mask(key: $0.name, place), mask($0.value, place.below($0.name))) })
         default:
-            if isClosed { return (places[root(place)] ?? MaskedValues()).mask(value) }
-            places[place, default: MaskedValues()].add(value)
-            return value
+            return mask(value, ofPlace: number(of: isClosed ? root(place) : place))
         }
+    }
+
+    private func mask(_ value: Value, ofPlace number: Int) -> Value {
+        if isClosed { return values[number].mask(value) }
+        values[number].add(value)
+        return value
+    }
+
+    /// The number of a place. A place that was not collected has the masks of unknown values.
+    private func number(of place: Place) -> Int {
+        if let number = numbers[place] { return number }
+        numbers[place] = values.count
+        values.append(MaskedValues())
+        return values.count - 1
+    }
+
+    private func numbers(of row: Row, _ table: String) -> [Int?] {
+        let columns = Columns(table: ExactString(table), shape: row.shape)
+        if let known = columnNumbers[columns] { return known }
+        let found = row.columns.map { name -> Int? in
+            let place = Place(table, [name])
+            return place.isPlain ? nil : number(of: isClosed ? root(place) : place)
+        }
+        columnNumbers[columns] = found
+        return found
     }
 
     /// Masks the name of a member of an object in a column.
@@ -107,7 +141,15 @@ package final class Masking {
 
     /// Masks a row, except its id and the server's columns.
     package func mask(_ row: Row, _ table: String) -> Row {
-        Row(row.members.map { .init(mask(column: $0.name), mask($0.value, Place(table, [$0.name]))) })
+        let masked = zip(row.members, numbers(of: row, table)).map { member, number in
+            switch (member.value, number) {
+            case (.null, _), (.bool, _), (_, nil): member.value
+            case (.array, _), (.object, _): mask(member.value, Place(table, [member.name]))
+            case (_, let number?): mask(member.value, ofPlace: number)
+            }
+        }
+        if options.names { return Row(zip(row.columns, masked).map { Value.Member(mask(column: $0), $1) }) }
+        return isClosed ? Row(row.shape, masked) : row
     }
 
     package func mask(words: String) -> String { isClosed ? Masking.words : words }
@@ -171,7 +213,10 @@ package final class Masking {
     /// Treats two names as one column.
     package func join(_ table: String, _ first: String, _ second: String) {
         let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
-        if first != second, !first.isPlain, !second.isPlain { others[second] = first }
+        if first != second, !first.isPlain, !second.isPlain {
+            others[second] = first
+            columnNumbers = [:]
+        }
     }
 
     private func root(_ place: Place) -> Place {

@@ -40,7 +40,10 @@ struct FileDraft {
         }
     }
 
-    mutating func add(_ line: [UInt8]) throws { try write(line + [0x0a]) }
+    mutating func add(_ line: [UInt8]) throws {
+        buffer += line
+        try write([0x0a])
+    }
 
     mutating func write(_ bytes: [UInt8]) throws {
         buffer += bytes

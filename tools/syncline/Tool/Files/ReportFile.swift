@@ -28,10 +28,12 @@ struct Report {
 struct LineChecksum {
     private(set) var lines: Int64 = 0
     private var crc: UInt32 = 0
+    private static let end: [UInt8] = [0x0a]
 
     mutating func add(_ line: [UInt8]) {
         lines += 1
-        crc = (line + [0x0a]).withUnsafeBytes { crc32c($0, continuing: crc) }
+        crc = line.withUnsafeBytes { crc32c($0, continuing: crc) }
+        crc = LineChecksum.end.withUnsafeBytes { crc32c($0, continuing: crc) }
     }
 
     /// The line that marks the end of the file.

@@ -161,9 +161,7 @@ enum InspectStoreCommands {
         let reading = EventReading(try context.storage(arguments), context)
         let claim = HistoryReading.claim(reading.storage)
         defer { claim?.release() }
-        let start = try StateLoader(reading.storage).earliest()
-        let first = start.through + 1
-        var accounting = try Accounting(from: start)
+        let (rows, known) = try context.whileReading("reading") { try account(reading.storage) }
         let isListed = arguments.flag("list")
         let (fate, table) = (arguments.value("fate"), arguments.value("table"))
         var list = try isListed ? ListWriter(context.output, ["CHANGE", "KIND", "ROW", "FATE", "BY"]) : nil
@@ -178,13 +176,25 @@ enum InspectStoreCommands {
                     Cell(change.event.map { "@\($0)" } ?? "", .address),
                 ], json: change.json)
         }
-        try context.whileListing("reading") {
-            try reading.forEachRecord(from: first) { number, record in
-                try accounting.fold(record, number: number, add)
-                return true
+        var accounting: Accounting
+        if let known, !isListed {
+            accounting = known
+        } else {
+            let start = try StateLoader(reading.storage).earliest()
+            let first = start.through + 1
+            accounting = try Accounting(from: start, folding: rows)
+            try context.whileListing("reading") {
+                try reading.forEachRecord(from: first) { number, record in
+                    try accounting.fold(record, number: number, add)
+                    return true
+                }
             }
         }
-        let result = try accounting.finish(add)
+        var result = try accounting.finish(add)
+        // Rows that were not folded are compared with what the store itself has counted.
+        if known != nil, !rows.areAll {
+            result.totals = try StateLoader(reading.storage).load(through: result.through).totals
+        }
         // A table that is not there any more may have changes.
         if let table, !hasTable { try context.check(table: table, try await context.view(arguments).reader) }
         if isListed {
@@ -201,6 +211,32 @@ enum InspectStoreCommands {
             try context.output.line(context.output.style.paint(verdict, result.isBalanced ? .good : .bad))
         }
         return result.isBalanced ? .done : .no
+    }
+}
+
+extension InspectStoreCommands {
+    /// Finds the rows that an accounting must fold, and returns its result; all rows and nil if it would meet a loss.
+    private static func account(_ storage: any LogStorage) throws -> (rows: FoldedRows, Accounting?) {
+        var rows = FoldedRows()
+        while true {
+            let start = try StateLoader(storage).earliest()
+            let first = start.through + 1
+            var accounting = try Accounting(from: start, folding: rows)
+            var isLost = false
+            do {
+                try LogInspection(storage).forEachRecord(from: first) { number, record in
+                    try accounting.fold(record, number: number)
+                    return !isLost
+                } lost: {
+                    isLost = isLost || $0.isLoss
+                }
+            } catch is SyncError {
+                isLost = true
+            }
+            if isLost { return (FoldedRows(areAll: true), nil) }
+            guard let missing = accounting.missing else { return (rows, accounting) }
+            rows = missing
+        }
     }
 }
 

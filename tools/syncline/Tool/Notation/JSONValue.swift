@@ -64,51 +64,63 @@ extension JSONValue {
     }
 
     /// The value as JSON on one line.
-    package var text: String {
-        var text = ""
-        write(into: &text)
-        return text
+    package var text: String { String(decoding: utf8, as: UTF8.self) }
+
+    /// The text in bytes.
+    package var utf8: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        write(into: &bytes)
+        return bytes
     }
 
-    private func write(into text: inout String) {
+    private func write(into bytes: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .boolean(let value): text += value ? "true" : "false"
-        case .numeral(let numeral): text += numeral
-        case .string(let string): JSONValue.quote(string, into: &text)
+        case .null: bytes += "null".utf8
+        case .boolean(let value): bytes += (value ? "true" : "false").utf8
+        case .numeral(let numeral): bytes += numeral.utf8
+        case .string(let string): JSONValue.quote(string, into: &bytes)
         case .array(let elements):
-            text += "["
+            bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { text += "," }
-                element.write(into: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.write(into: &bytes)
             }
-            text += "]"
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            text += "{"
+            bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { text += "," }
-                JSONValue.quote(member.key, into: &text)
-                text += ":"
-                member.value.write(into: &text)
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSONValue.quote(member.key, into: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(into: &bytes)
             }
-            text += "}"
+            bytes.append(UInt8(ascii: "}"))
         }
     }
 
     /// Escapes control characters, including those above ASCII, so that the output is safe on a terminal.
-    private static func quote(_ string: String, into text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
+    private static func quote(_ string: String, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        var string = string
+        let isPlain = string.withUTF8 { utf8 in
+            // Without an early end, the compiler looks at many bytes at once.
+            var special: UInt8 = 0
+            for byte in utf8 { special |= byte < 0x20 || byte >= 0x7f || byte == 0x22 || byte == 0x5c ? 1 : 0 }
+            if special == 0 { bytes.append(contentsOf: utf8) }
+            return special == 0
+        }
+        for scalar in isPlain ? "".unicodeScalars : string.unicodeScalars {
             switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.isUnsafeToShow: text += "\\u" + Hexadecimal.text(scalar.value, digits: 4)
-            default: text.unicodeScalars.append(scalar)
+            case "\"": bytes += "\\\"".utf8
+            case "\\": bytes += "\\\\".utf8
+            case "\n": bytes += "\\n".utf8
+            case "\r": bytes += "\\r".utf8
+            case "\t": bytes += "\\t".utf8
+            case _ where scalar.isUnsafeToShow: bytes += ("\\u" + Hexadecimal.text(scalar.value, digits: 4)).utf8
+            default: bytes += scalar.utf8
             }
         }
-        text += "\""
+        bytes.append(UInt8(ascii: "\""))
     }
 }

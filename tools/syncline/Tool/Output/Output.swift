@@ -72,7 +72,9 @@ package final class Output {
         guard !form.isText, let count = elements else { return }
         let separator = form == .jsonLines ? "" : count == 0 ? "[\n" : ",\n"
         elements = count + 1
-        try sink.write(separator + json().text + (form == .jsonLines ? "\n" : ""))
+        try sink.write(separator)
+        try sink.write(bytes: json().utf8)
+        if form == .jsonLines { try sink.write("\n") }
     }
 
     package func endList() throws {

@@ -24,6 +24,14 @@ struct EventReading {
         where isWanted: (UnsafeRawBufferPointer) -> Bool, from first: UInt64 = 1,
         body: (UInt64, Event) throws -> Bool
     ) throws {
+        try forEachWithRecord(where: isWanted, from: first) { number, event, _ in try body(number, event) }
+    }
+
+    /// The same with the stored bytes of each event.
+    func forEachWithRecord(
+        where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }, from first: UInt64 = 1,
+        body: (UInt64, Event, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         try forEachRecord(from: first) { number, record in
             guard isWanted(record) else { return true }
             let event: Event
@@ -34,11 +42,11 @@ struct EventReading {
                 context.narration.warn("@\(number) is not an event: \(error.message)")
                 return true
             }
-            return try body(number, event)
+            return try body(number, event, record)
         }
     }
 
-    /// The same with the stored bytes of events.
+    /// The stored bytes of events alone.
     func forEachRecord(from first: UInt64 = 1, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws {
         try LogInspection(storage).forEachRecord(from: first, body) { lost in
             switch lost {

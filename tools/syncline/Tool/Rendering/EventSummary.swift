@@ -215,7 +215,7 @@ struct EventSummary {
 
     private func json(_ change: LocalChange) -> JSONValue {
         let head: JSONValue = [
-            "kind": .string("\(change.kind)"), "table": .string(change.table), "id": .string(change.id),
+            "kind": .string(change.kind.name), "table": .string(change.table), "id": .string(change.id),
         ]
         return head.adding([
             "columns": change.kind == .delete ? nil : shown(change.columns),
@@ -229,6 +229,17 @@ extension JSONValue {
     /// The types of columns by their names.
     init(types: [TypedColumn]) {
         self = .object(types.map { .init(key: $0.name, value: .string($0.type.rawValue)) })
+    }
+}
+
+extension OperationKind {
+    /// Its name, which an interpolation would have to look up.
+    fileprivate var name: String {
+        switch self {
+        case .insert: "insert"
+        case .update: "update"
+        case .delete: "delete"
+        }
     }
 }
 

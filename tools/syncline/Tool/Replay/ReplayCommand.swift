@@ -210,23 +210,34 @@ enum ReplayCommand {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
         let loader = StateLoader(storage)
-        var varied = Replay(from: try loader.earliest(), variation)
-        var steps: [ReplayStep] = []
-        try context.whileReading("folding") {
-            try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
-                if number > last ?? .max { return false }
-                let step = try varied.step(event, number: number)
-                if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
-                return true
+        var rows = try context.whileReading("reading") { try variedRows(variation, last, storage) }
+        var varied: Replay
+        var steps: [ReplayStep]
+        repeat {
+            varied = Replay(from: try loader.earliest(), variation, of: rows.keys)
+            steps = []
+            try context.whileReading("folding") {
+                try EventReading(storage, context).forEach(from: varied.through + 1) { number, event in
+                    if number > last ?? .max { return false }
+                    let step = try varied.step(event, number: number)
+                    if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
+                    return true
+                }
             }
-        }
+        } while rows.add(impossible: steps)
         let decisions = try steps.flatMap(\.decisions) + varied.finish()
-        let happened = try context.load(storage, through: varied.through)
+        let happened = try context.load(storage, through: varied.through).present
         var differences: [RowDifference] = []
-        try happened.present.differences(to: varied.reader) { differences.append($0) }
         let redacts = arguments.flag("redact")
-        let pending = try PushCounts(varied.reader).toPush
-        let before = try PushCounts(happened.present).toPush
+        let before = try PushCounts(happened).toPush
+        let pending: Int
+        if let keys = rows.keys?.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try happened.differences(of: keys, to: varied.reader) { differences.append($0) }
+            pending = try before - happened.sentCount(of: keys) + varied.reader.sentCount(of: keys)
+        } else {
+            try happened.differences(to: varied.reader) { differences.append($0) }
+            pending = try PushCounts(varied.reader).toPush
+        }
         try context.output.value([
             "through": .string("@\(varied.through)"),
             "differences": .array(differences.map { $0.json(redacts: redacts) }),
@@ -238,6 +249,28 @@ enum ReplayCommand {
         try show(steps, decisions, differences, redacts, context)
         try context.output.line("operations pending: \(before) → \(pending)")
         return differences.isEmpty && before == pending ? .done : .no
+    }
+
+    /// The rows that can differ: all, if something in the log can't be read.
+    private static func variedRows(
+        _ variation: ReplayVariation, _ last: UInt64?, _ storage: any LogStorage
+    ) throws -> VariedRows {
+        let start = try StateLoader(storage).earliest()
+        var rows = VariedRows(variation, from: start)
+        var isDamaged = false
+        try LogInspection(storage).forEachRecord(from: start.through + 1) { number, record in
+            if number > last ?? .max || isDamaged { return false }
+            guard let event = try? Event(record, shapes: start.shapes) else {
+                isDamaged = true
+                return false
+            }
+            try rows.add(event, number: number) { try EventWalk(storage).event($0) }
+            return rows.keys != nil
+        } lost: {
+            isDamaged = isDamaged || $0.isLoss
+        }
+        if isDamaged { rows.addAll() }
+        return rows
     }
 
     private static func show(

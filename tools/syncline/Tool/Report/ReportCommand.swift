@@ -59,14 +59,14 @@ enum ReportCommand {
         var masking: Masking?
         if isMasked {
             let collecting = Masking(options, of: source.start)
-            try context.whileReading("ranking values") { try source.forEachLine(collecting) { _ in } }
+            try context.whileReading("ranking values") { try source.collect(collecting) }
             collecting.close()
             masking = collecting
         }
         let file = arguments.value("output") ?? "syncline-report.jsonl"
         var draft = try ReportDraft(file)
         do {
-            try draft.add(head(source, isMasked, context))
+            try draft.add(Array(head(source, isMasked, context).json.utf8))
             try context.whileReading("writing") { try source.forEachLine(masking) { try draft.add($0) } }
             try draft.finish()
         } catch {

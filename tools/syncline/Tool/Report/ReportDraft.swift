@@ -14,10 +14,10 @@ struct ReportDraft {
         file = try FileDraft(path)
     }
 
-    mutating func add(_ line: Value) throws {
-        let bytes = Array(line.json.utf8)
-        checksum.add(bytes)
-        try file.add(bytes)
+    /// Adds a line of JSON.
+    mutating func add(_ line: [UInt8]) throws {
+        checksum.add(line)
+        try file.add(line)
     }
 
     /// Ends the file and renames it, durably.

@@ -56,8 +56,19 @@ struct ReportSource {
     private static func isWhole(_ storage: POSIXStorage) throws -> Bool {
         do {
             if try LogInspection(storage).verify().damage.contains(where: { $0.remedy != .cutTail }) { return false }
-            _ = try StateLoader(storage).load(usingCheckpoints: false)
-            return true
+            var rows = FoldedRows()
+            let shapes = ShapeTable()
+            while true {
+                var outbox = try OutboxFold(from: StateLoader(storage).earliest(), folding: rows)
+                let first = outbox.projector.through + 1
+                try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
+                    _ = try Event(record, shapes: shapes)
+                    try outbox.apply(record, number: number)
+                    return true
+                }
+                if outbox.isExact { return true }
+                rows = outbox.rows
+            }
         } catch {
             guard let error = ToolError(error), ReportSource.damage.contains(error.code) else { throw error }
             return false
@@ -67,20 +78,57 @@ struct ReportSource {
     /// The codes of errors that a salvage may solve.
     private static let damage: Set<String> = ["store-corrupt", "collected"]
 
-    /// Calls the body with each line except the first and the last, masked if there is a mask.
-    func forEachLine(_ masking: Masking?, _ body: (Value) throws -> Void) throws {
-        if start.through > 0 {
-            try StateLines.forEach(of: masking?.mask(start) ?? start) { try body(Value(json: $0.text.utf8)) }
+    /// Shows all values to a mask that collects them.
+    func collect(_ masking: Masking) throws {
+        if start.through > 0 { _ = try masking.mask(start) }
+        let shapes = ShapeTable()
+        try forEachRecord { _, record in
+            if !masking.keeps(record) { _ = try masking.mask(Event(record, shapes: shapes)) }
         }
-        try EventWalk(storage).forEach(from: start.through + 1) { number, event in
-            if number > last { return false }
-            let record = (masking?.mask(event) ?? event).bytes
-            try body(
-                .object([.init("address", .string("@\(number)")), .init("record", .string(Base64.encode(record)))]))
-            return true
+        for session in sessions { _ = masking.mask(session) }
+    }
+
+    /// Calls the body with each line except the first and the last, masked if there is a mask.
+    func forEachLine(_ masking: Masking?, _ body: ([UInt8]) throws -> Void) throws {
+        if start.through > 0 {
+            try StateLines.forEach(of: masking?.mask(start) ?? start) {
+                try body(Array(Value(json: $0.text.utf8).json.utf8))
+            }
+        }
+        let shapes = ShapeTable()
+        try forEachRecord { number, record in
+            let bytes: String
+            if let masking, !masking.keeps(record) {
+                bytes = Base64.encode(try masking.mask(Event(record, shapes: shapes)).bytes)
+            } else {
+                bytes = Base64.encode(record)
+            }
+            try body(Array("{\"address\":\"@\(number)\",\"record\":\"\(bytes)\"}".utf8))
         }
         for session in sessions {
-            for line in (masking?.mask(session) ?? session).lines { try body(line) }
+            for line in (masking?.mask(session) ?? session).lines { try body(Array(line.json.utf8)) }
+        }
+    }
+
+    /// Calls the body with the bytes of each event.
+    private func forEachRecord(_ body: (UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+        var failure: (any Error)?
+        try EventWalk(storage).forEachRecord(from: start.through + 1) { number, record in
+            if number > last { return false }
+            do { try body(number, record) } catch { failure = error }
+            return failure == nil
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension Masking {
+    /// Whether an event, by its kind, has nothing that is masked.
+    fileprivate func keeps(_ record: UnsafeRawBufferPointer) -> Bool {
+        switch record.first.flatMap(EventKind.init(rawValue:)) {
+        case .opened, .undone, .serverWorked: true
+        case .sent, .discarded: options == Options()
+        default: false
         }
     }
 }

@@ -21,53 +21,58 @@ struct StudioCharts {
         defer { claim?.release() }
         self.last = last
         segments = try LogInspection(storage).verify().segments
-        let projector = try StateLoader(storage).earliest()
-        step = max(1, (last - min(last, projector.through)) / StudioCharts.places)
-        var lost = try add(after: projector, storage)
+        let first = try StateLoader(storage).earliest().through
+        step = max(1, (last - min(last, first)) / StudioCharts.places)
+        var rows = FoldedRows()
+        var lost: UInt64?
+        while true {
+            (points, bytes, times) = ([], 0, [])
+            var outbox = try OutboxFold(from: StateLoader(storage).earliest(), folding: rows)
+            lost = try add(&outbox, storage)
+            if rows.areAll || lost == nil && outbox.isExact { break }
+            rows = lost == nil ? outbox.rows : FoldedRows(areAll: true)
+        }
         // Where events are lost, the state is known again from the next checkpoint on.
         for through in try Checkpoint.list(storage).reversed() {
             guard let start = lost, through.rawValue >= start, through.rawValue < last else { continue }
             if let projector = try? StateLoader(storage).load(through: through.rawValue) {
-                lost = try add(after: projector, storage)
+                var outbox = try OutboxFold(from: projector, folding: FoldedRows(areAll: true))
+                lost = try add(&outbox, storage)
             }
         }
     }
 
     /// Adds the places after a state. Returns the first lost event if there is one, and ends before it.
-    private mutating func add(after projector: Projector, _ storage: any LogStorage) throws -> UInt64? {
-        let first = projector.through
+    private mutating func add(_ outbox: inout OutboxFold, _ storage: any LogStorage) throws -> UInt64? {
+        let first = outbox.projector.through
         var charts = self
         defer { self = charts }
         var lost: UInt64?
         try LogInspection(storage).forEachRecord(from: first + 1) { number, record in
             if number > last || lost != nil { return false }
-            try projector.apply(record, number: number)
+            try outbox.apply(record, number: number)
             charts.bytes += UInt64(record.count)
-            if number & 0x3ff == 0 { try projector.store.settle(above: 16 << 20) }
-            if (number - first) % step == 0 || number == last {
-                try charts.add(number, try EventReader(record, projector.shapes).time, projector)
+            if outbox.isExact, (number - first) % step == 0 || number == last {
+                try charts.add(number, try EventReader(record, outbox.projector.shapes).time, outbox)
             }
             return true
-        } lost: { found in
-            if case .damage(let damage) = found, damage.remedy == .cutTail { return }
-            lost = lost ?? projector.through + 1
+        } lost: {
+            if $0.isLoss { lost = lost ?? outbox.projector.through + 1 }
         }
         return lost
     }
 
-    private mutating func add(_ number: UInt64, _ time: Int64, _ projector: Projector) throws {
+    private mutating func add(_ number: UInt64, _ time: Int64, _ outbox: OutboxFold) throws {
         times.append((number, time))
         // Milliseconds since the oldest pending change was made.
         var age: Int64 = 0
-        let reader = projector.reader(of: projector.store.snapshot)
-        if let oldest = try reader.oldestPending {
+        if let oldest = try outbox.oldestPending {
             // The time of the last sampled event up to the change.
             let since = times.last { $0.event <= oldest }?.time ?? times.first?.time ?? time
             age = max(0, time - since)
         }
-        let totals = projector.totals
-        // Operations that a push would send.
-        let pending = try PushPlan(reader).toPush.count
+        let totals = outbox.totals
+        let pending = try outbox.toPush
         points.append([
             "n": .number(number), "time": .number(time), "made": .number(totals.made),
             "done": .number(totals.done + totals.superseded), "pending": .number(pending), "age": .number(age),

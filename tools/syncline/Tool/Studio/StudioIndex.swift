@@ -131,19 +131,4 @@ extension Event {
         default: 0
         }
     }
-
-    /// The rows that the event names.
-    var rows: [(table: String, id: String)] {
-        switch body {
-        case .local(let transaction): transaction.changes.map { ($0.table, $0.id) }
-        case .page(let page): page.rows.map { (page.table, $0.id) }
-        case .purged(let purge): (purge.ids ?? []).map { (purge.table, $0) }
-        case .sent(let operations): operations.map { ($0.table, $0.id) }
-        case .answered(let answer): [(answer.table, answer.id)]
-        case .resolved(let resolution): [(resolution.table, resolution.id)]
-        case .discarded(let table, let id): [(table, id)]
-        case .carried(_, let rows): rows.map { ($0.table, $0.id) }
-        default: []
-        }
-    }
 }

@@ -94,14 +94,14 @@ enum ExchangeCommands {
             }
         }
         try context.whileListing("exporting") {
-            try EventReading(storage, context).forEach(from: first) { number, event in
+            try EventReading(storage, context).forEachWithRecord(from: first) { number, event, bytes in
                 if number > last { return false }
                 let summary = EventSummary(number: number, event: event, redacts: redacts)
                 if let table {
                     guard summary.tables.contains(table) else { return true }
                     hasTable = true
                 }
-                let record = summary.redacts ? nil : JSONValue.string(Base64.encode(event.bytes))
+                let record = summary.redacts ? nil : JSONValue.string(Base64.encode(bytes))
                 let json = summary.json.adding(["record": record])
                 try context.output.element(json)
                 try context.output.line(json.text)

@@ -1,0 +1,153 @@
+// Readings of a history that fold only some rows give the same results as a fold of all of them: on random histories, in
+// which other rows make round trips.
+
+import LogTesting
+import Testing
+
+@testable import SynclineCore
+
+@Suite struct OutboxFoldTests {
+    private static let seeds = (0..<16).map { UInt64($0) }
+
+    /// A random history whose further rows are changed, sent and answered.
+    private func history(_ seed: UInt64) throws -> RandomHistory {
+        var history = try RandomHistory(seed: seed)
+        for _ in 0..<150 {
+            if history.chance.once(in: 5) { try history.step() }
+            try history.moveOn("trip-\(history.chance.below(12))")
+        }
+        return history
+    }
+
+    /// Reads a history with a growing set of folded rows, until the set has all that must be folded.
+    private func outbox(
+        _ history: RandomHistory, _ body: (OutboxFold, UInt64) throws -> Void = { _, _ in }
+    ) throws -> OutboxFold {
+        var rows = FoldedRows()
+        while true {
+            var outbox = try OutboxFold(from: Projector(), folding: rows)
+            for (index, record) in history.records.enumerated() {
+                try record.withUnsafeBytes { try outbox.apply($0, number: UInt64(index) + 1) }
+            }
+            if outbox.isExact { break }
+            rows = outbox.rows
+        }
+        var outbox = try OutboxFold(from: Projector(), folding: rows)
+        for (index, record) in history.records.enumerated() {
+            try record.withUnsafeBytes { try outbox.apply($0, number: UInt64(index) + 1) }
+            try body(outbox, UInt64(index) + 1)
+        }
+        return outbox
+    }
+
+    @Test(arguments: seeds)
+    func `the outbox is that of the fold after each event`(seed: UInt64) throws {
+        let history = try history(seed)
+        let projector = try Projector()
+        let end = try outbox(history) { outbox, number in
+            try history.records[Int(number) - 1].withUnsafeBytes { try projector.apply($0, number: number) }
+            let reader = projector.reader(of: projector.store.snapshot)
+            #expect(outbox.totals == projector.totals, "@\(number)")
+            #expect(try outbox.toPush == PushPlan(reader).toPush.count, "@\(number)")
+            #expect(try outbox.oldestPending == reader.oldestPending, "@\(number)")
+        }
+        #expect(end.projector.through == projector.through)
+    }
+
+    @Test func `most rows of a plain history are not folded`() throws {
+        var history = try RandomHistory(seed: 1)
+        for step in 0..<300 { try history.moveOn("trip-\(step % 7)") }
+        let outbox = try outbox(history)
+        #expect(outbox.totals == history.projector.totals && outbox.totals.done > 90)
+        #expect(outbox.projector.totals == Totals())
+    }
+
+    @Test(arguments: seeds)
+    func `every change has the same fate`(seed: UInt64) throws {
+        let history = try history(seed)
+        func account(_ rows: FoldedRows) throws -> (FoldedRows?, [ChangeFate], AccountingResult) {
+            var accounting = try Accounting(from: Projector(), folding: rows)
+            var told: [ChangeFate] = []
+            for (index, record) in history.records.enumerated() {
+                try record.withUnsafeBytes { try accounting.fold($0, number: UInt64(index) + 1) { told.append($0) } }
+            }
+            let missing = accounting.missing
+            let result = try accounting.finish { told.append($0) }
+            return (missing, told, result)
+        }
+        let whole = try account(FoldedRows(areAll: true))
+        var part = try account(FoldedRows())
+        while let missing = part.0 { part = try account(missing) }
+        #expect(part.1 == whole.1)
+        #expect(part.2.sums == whole.2.sums && part.2.totals == whole.2.totals && part.2.void == whole.2.void)
+        #expect(part.2.isBalanced && part.2.through == whole.2.through)
+    }
+
+    @Test(arguments: seeds)
+    func `a variation changes no row that is not folded`(seed: UInt64) throws {
+        let history = try history(seed)
+        var chance = Chance(seed: seed)
+        var variation = ReplayVariation()
+        for _ in 0..<(1 + chance.below(3)) {
+            variation.without.insert(UInt64(1 + chance.below(history.records.count)))
+        }
+        variation.policy = chance.pick([nil, .clientWins, .serverWins, .merge])
+        let events = try history.records.map { try $0.withUnsafeBytes { try Event($0) } }
+        func replay(_ keys: Set<[UInt8]>?) throws -> (Replay, [ReplayStep], [ReplayStep.Decision]) {
+            var replay = Replay(from: try Projector(), variation, of: keys)
+            var steps: [ReplayStep] = []
+            for (index, event) in events.enumerated() {
+                let step = try replay.step(event, number: UInt64(index) + 1)
+                if step.outcome != .folded || !step.decisions.isEmpty { steps.append(step) }
+            }
+            let decisions = try steps.flatMap(\.decisions) + replay.finish()
+            return (replay, steps, decisions)
+        }
+        var rows = VariedRows(variation, from: try Projector())
+        for (index, event) in events.enumerated() {
+            rows.add(event, number: UInt64(index) + 1) { events[Int($0) - 1] }
+        }
+        var part = try replay(rows.keys)
+        while rows.add(impossible: part.1) { part = try replay(rows.keys) }
+        let whole = try replay(nil)
+        #expect(part.1.map(\.number) == whole.1.map(\.number) && part.1.map(\.outcome) == whole.1.map(\.outcome))
+        #expect(part.2.map(\.event) == whole.2.map(\.event) && part.2.map(\.resolution) == whole.2.map(\.resolution))
+        guard let keys = rows.keys?.sorted(by: { $0.lexicographicallyPrecedes($1) }) else { return }
+        let happened = history.reader
+        var (found, expected): ([RowDifference], [RowDifference]) = ([], [])
+        try happened.differences(of: keys, to: part.0.reader) { found.append($0) }
+        try happened.differences(to: whole.0.reader) { expected.append($0) }
+        #expect(found == expected)
+        let sent = try PushCounts(happened).toPush - happened.sentCount(of: keys) + part.0.reader.sentCount(of: keys)
+        #expect(try sent == PushCounts(whole.0.reader).toPush)
+    }
+}
+
+extension RandomHistory {
+    /// Changes a row, or sends or answers its change.
+    fileprivate mutating func moveOn(_ id: String) throws {
+        let pending = try reader.entry("a", id)?.pending
+        guard let pending else {
+            let kind = try reader.entry("a", id)?.base == nil ? OperationKind.insert : .update
+            let columns = Row([.init("n", .integer(Int64(next)))])
+            let change = LocalChange(kind: kind, table: "a", id: id, columns: columns)
+            return try record(.local(LocalTransaction([change], isGrouped: chance.once(in: 3))))
+        }
+        guard pending.count == 1 else { return }
+        guard let frozen = pending.frozen else {
+            if pending.operation == nil { return }
+            return try record(
+                .sent([
+                    SentOperation(
+                        table: "a", id: id, operationID: "T\(next)", position: pending.first, through: pending.last)
+                ]))
+        }
+        guard frozen.status == .inFlight else { return }
+        let row = Row([.init("version", .string("v\(next)"))]).merged(with: frozen.columns)
+        try record(
+            .answered(
+                Answer(
+                    table: "a", id: id, operationID: frozen.operationID, status: 200,
+                    outcome: .done(PulledRow(id: id, row: row)))))
+    }
+}
