@@ -26,7 +26,6 @@ package struct EventWriter {
     /// The name and the shape written last, which the next row usually has too. Others are in the dictionaries.
     private var latestName: (name: String, number: Int)?
     private var latestShape: (shape: RowShape, number: Int)?
-    private var shapeCount = 0
     private var shapes: [ObjectIdentifier: Int] = [:]
     private var shapesByName: [RowShape: Int] = [:]
     /// Retains shapes whose identity is a key above.
@@ -70,8 +69,7 @@ package struct EventWriter {
             }
         }
         let known = shapes[ObjectIdentifier(shape)] ?? shapesByName[shape]
-        if known == nil { shapeCount += 1 }
-        let number = known ?? shapeCount
+        let number = known ?? shapesByName.count + 1
         latestShape = (shape, number)
         if known != nil { return writer.append(varint: number) }
         writer.append(0)

@@ -73,7 +73,7 @@ extension Projector {
         case .page(var page):
             page.rows.removeAll { !isWanted(page.table, $0.id) }
             (page.unreadable, page.vanished) = ([], [])
-            // Whether it is read again depends on the cursor, which is no row's.
+            // Whether it is read again depends on the cursor, which is not the row's.
             page.queryID = nil
             if !page.rows.isEmpty { try apply(Event(time: event.time, .page(page)), number: number) }
         case .purged(let purge):

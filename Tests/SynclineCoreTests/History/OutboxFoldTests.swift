@@ -12,9 +12,10 @@ import Testing
     /// A random history whose further rows are changed, sent and answered.
     private func history(_ seed: UInt64) throws -> RandomHistory {
         var history = try RandomHistory(seed: seed)
-        for _ in 0..<150 {
-            if history.chance.once(in: 5) { try history.step() }
-            try history.moveOn("trip-\(history.chance.below(12))")
+        for _ in 0..<160 {
+            if history.chance.once(in: 15) { try history.step() }
+            let id = "trip-\(history.chance.below(20))"
+            if history.chance.once(in: 25) { try history.disturb(id) } else { try history.moveOn(id) }
         }
         return history
     }
@@ -60,6 +61,32 @@ import Testing
         let outbox = try outbox(history)
         #expect(outbox.totals == history.projector.totals && outbox.totals.done > 90)
         #expect(outbox.projector.totals == Totals())
+    }
+
+    @Test func `a row is folded if anything else happens to its change`() throws {
+        let theirs = Row([.init("version", .string("w")), .init("n", .integer(0))])
+        let change = LocalChange(kind: .update, table: "a", id: "x", columns: Row([.init("n", .integer(9))]))
+        let answer = Answer(table: "a", id: "x", operationID: "T5", status: 400, outcome: .parked)
+        let others: [Event.Body] = [
+            .page(PulledPage(table: "a", queryID: "q", rows: [PulledRow(id: "x", row: theirs)], cursor: nil)),
+            .page(PulledPage(table: "a", queryID: "q", rows: [PulledRow(id: "x", row: nil)], cursor: nil)),
+            .local(LocalTransaction([change], isGrouped: false)), .undone(event: 4),
+            .discarded(table: "a", id: "x"), .purged(Purge(table: "a", ids: ["x"], isForced: true)),
+            .purged(Purge(table: "a", ids: nil, isForced: true)), .answered(answer),
+            .configured(name: Hold.setting(RowKey(table: "a", id: "x")), value: .string("x")),
+        ]
+        for body in others {
+            var history = try RandomHistory(seed: 1)
+            for _ in 0..<4 { try history.moveOn("x") }
+            if case .answered = body { try history.moveOn("x") }
+            try history.record(body)
+            let outbox = try outbox(history)
+            let reader = history.reader
+            #expect(outbox.totals == history.projector.totals, "\(body)")
+            #expect(try outbox.toPush == PushPlan(reader).toPush.count, "\(body)")
+            #expect(try outbox.oldestPending == reader.oldestPending, "\(body)")
+            #expect(outbox.projector.totals != Totals(), "\(body)")
+        }
     }
 
     @Test(arguments: seeds)
@@ -124,6 +151,18 @@ import Testing
 }
 
 extension RandomHistory {
+    /// Changes a row again, or shows it in a page.
+    fileprivate mutating func disturb(_ id: String) throws {
+        let columns = Row([.init("n", .integer(Int64(chance.below(3))))])
+        if chance.once(in: 2), try reader.entry("a", id)?.isPresent == true {
+            let change = LocalChange(kind: .update, table: "a", id: id, columns: columns)
+            return try record(.local(LocalTransaction([change], isGrouped: false)))
+        }
+        let version = Row([.init("version", .string("w\(next)"))])
+        let row = PulledRow(id: id, row: chance.once(in: 4) ? nil : version.merged(with: columns))
+        try record(.page(PulledPage(table: "a", queryID: "q0", rows: [row], cursor: nil)))
+    }
+
     /// Changes a row, or sends or answers its change.
     fileprivate mutating func moveOn(_ id: String) throws {
         let pending = try reader.entry("a", id)?.pending

@@ -46,6 +46,14 @@ package final class Output {
         try sink.write(text + "\n")
     }
 
+    /// Writes JSON as a line of text; ignored for JSON.
+    package func line(_ json: JSONValue) throws {
+        guard form.isText else { return }
+        lines += 1
+        try sink.write(bytes: json.utf8)
+        try sink.write("\n")
+    }
+
     /// Writes bytes unchanged.
     package func raw(_ bytes: [UInt8]) throws {
         try sink.write(bytes: bytes)

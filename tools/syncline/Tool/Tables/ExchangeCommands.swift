@@ -104,7 +104,7 @@ enum ExchangeCommands {
                 let record = summary.redacts ? nil : JSONValue.string(Base64.encode(bytes))
                 let json = summary.json.adding(["record": record])
                 try context.output.element(json)
-                try context.output.line(json.text)
+                try context.output.line(json)
                 return true
             }
         }
