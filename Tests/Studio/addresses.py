@@ -113,6 +113,14 @@ def addresses(browser, folder):
     browser.until("document.getElementById('filter').value === '' && document.querySelectorAll('.rows tbody tr').length > 20")
     browser.ask("history.forward()")
     browser.until("document.getElementById('filter').value === 'stars gt 2'")
+    # What is written into a form stays there, also if another moment was chosen just before.
+    view(browser, "outbox")
+    settled(browser)
+    browser.ask("document.getElementById('previous').click(); document.getElementById('tab-debugger').click()")
+    browser.until("document.querySelector('#ask-bisect [name=condition]')")
+    browser.ask("document.querySelector('#ask-bisect [name=condition]').value = 'pending ge 7'; window.wroteAt = Date.now()")
+    browser.until("Date.now() - window.wroteAt > 120")
+    assert browser.ask("document.querySelector('#ask-bisect [name=condition]').value") == "pending ge 7"
     # An address that someone made up shows something, and nothing breaks.
     for parts in ["view=nothing&at=-4", "view=tables&table=nope&order=x&filter=(((", "view=outbox&skip=1e9", "view=log&bytes=s99:1",
                   "view=sql&statement=drop+table+notes", "view=debugger&ask=__proto__&__proto__=1", "view=row&row=nope/x&kind=zz&span=-1"]:

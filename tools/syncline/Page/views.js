@@ -268,7 +268,12 @@ export function start() {
       at('tab-' + state.view).focus();
     } }, text)));
   listen(what => {
-    if (what.has('view') || what.has('row') || what.has('own') && redrawn.has(state.view)) { render(); return; }
+    if (what.has('view') || what.has('row') || what.has('own') && redrawn.has(state.view)) {
+      // Drawn again a moment later, a form would lose what was written into it.
+      clearTimeout(settling);
+      render();
+      return;
+    }
     if (what.has('own')) share(document.querySelector('#panel .share'), state.view);
     // While the moment moves, only where it stops is looked at.
     if (!document.body.dataset.ready) { render(); return; }
