@@ -42,6 +42,9 @@ package struct Condition: Hashable, Sendable {
         return nil
     }
 
+    /// Whether it is about operations, not rows.
+    var isOnOutbox: Bool { subject == .pending || subject == .conflicts }
+
     /// The table it is about, if it is about one table.
     package var table: String? {
         switch subject {

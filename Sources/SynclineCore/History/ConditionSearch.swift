@@ -1,5 +1,5 @@
-// Searches a range of a log's events for the one that made a condition true. Folds every event of the range, and for
-// one row only the events that concern it.
+// Searches a range of a log's events for the one that made a condition true. Folds every event of the range; for one row
+// only the events that concern it, and for the outbox only the rows whose changes do more than a round trip.
 
 package struct ConditionSearch {
     /// The result of a search.
@@ -34,11 +34,21 @@ package struct ConditionSearch {
         self.records = records
     }
 
-    /// Searches the events after the state `start`, which is used up, until the condition becomes true.
-    package func run(from start: Projector) throws -> Finding {
-        var search = try ReplaySearch(condition, from: start)
+    /// Searches the events after the state `start` until the condition becomes true.
+    /// - Parameter start: Loads the state, which is used up; it may be needed again.
+    package func run(from start: () throws -> Projector) throws -> Finding {
+        var rows = FoldedRows(areAll: !condition.isOnOutbox)
+        while true {
+            var search = try ReplaySearch(condition, from: start(), folding: rows)
+            let finding = try run(&search)
+            if search.isExact || finding.event != nil { return finding }
+            rows = search.rows
+        }
+    }
+
+    private func run(_ search: inout ReplaySearch) throws -> Finding {
         var finding = Finding(heldBefore: search.holds, ceased: !search.holds)
-        try records(start.through) { number, record in
+        try records(search.start) { number, record in
             if number > last { return false }
             finding.searched = (finding.searched?.lowerBound ?? number)...number
             let held = search.holds
@@ -59,15 +69,25 @@ package struct ConditionSearch {
 package struct ReplaySearch {
     private let condition: Condition
     private let projector: Projector
+    private var outbox: OutboxFold
+    /// The last event before those that are searched.
+    let start: UInt64
     private var count: Int
+    /// How many operations of rows that are not folded wait.
+    private var trips = 0
     /// The rows that are held, if operations to push are counted.
     private var held: Set<[UInt8]> = []
     /// Whether the row, or a row of the table, is or was there; nil for a condition on the outbox.
     package private(set) var knowsSubject: Bool?
 
-    package init(_ condition: Condition, from start: Projector) throws(SyncError) {
+    /// - Parameter rows: The rows that are folded, if the condition is on the outbox.
+    package init(
+        _ condition: Condition, from start: Projector, folding rows: FoldedRows = FoldedRows(areAll: true)
+    ) throws(SyncError) {
         self.condition = condition
         projector = start
+        self.start = start.through
+        outbox = try OutboxFold(from: start, folding: rows)
         let reader = start.reader(of: start.store.snapshot)
         count = try condition.count(in: reader)
         switch condition.subject {
@@ -79,7 +99,11 @@ package struct ReplaySearch {
     }
 
     /// Whether it holds at this point.
-    package var holds: Bool { condition.holds(count) }
+    package var holds: Bool { condition.holds(count + trips) }
+    /// Whether all rows that must be folded were known in time. If not, the condition is as it was before.
+    package var isExact: Bool { outbox.isExact }
+    /// The rows that a further search must fold, if this one is not exact.
+    package var rows: FoldedRows { outbox.rows }
 
     /// Takes the next record; returns whether the condition holds after it.
     package mutating func fold(_ record: UnsafeRawBufferPointer, number: UInt64) throws(SyncError) -> Bool {
@@ -93,6 +117,10 @@ package struct ReplaySearch {
             return holds
         }
         let kind = try EventReader(record, projector.shapes).kind
+        if condition.isOnOutbox {
+            try follow(record, number, kind)
+            return holds
+        }
         if condition.mayChange(with: kind) {
             projector.store.beginChanges()
             try projector.apply(record, number: number)
@@ -109,6 +137,18 @@ package struct ReplaySearch {
         }
         if number & 0xff == 0 { try projector.store.settle(above: 16 << 20) }
         return holds
+    }
+
+    private mutating func follow(
+        _ record: UnsafeRawBufferPointer, _ number: UInt64, _ kind: EventKind
+    ) throws(SyncError) {
+        let effect = try outbox.take(record, number: number)
+        if case .folded = effect {
+            projector.store.beginChanges()
+            try outbox.fold(record, number: number)
+            try count(StateChanges(projector, of: condition.scope), kind)
+        }
+        if isExact, condition.subject == .pending { trips = outbox.tripCount }
     }
 
     private mutating func count(_ changes: StateChanges, _ kind: EventKind) throws(SyncError) {

@@ -66,7 +66,7 @@ package struct OutboxFold {
 
     /// The number of operations that a push would send.
     package var toPush: Int {
-        get throws(SyncError) { try PushCounts(projector.reader(of: projector.store.snapshot)).toPush + trips.count }
+        get throws(SyncError) { try PushCounts(projector.reader(of: projector.store.snapshot)).toPush + tripCount }
     }
 
     /// The first event that has a change in the outbox.
@@ -79,6 +79,7 @@ package struct OutboxFold {
 
     /// The changes that are on their trips.
     package var left: some Sequence<Trip> { trips.values }
+    var tripCount: Int { trips.count }
 
     // MARK: Events
 

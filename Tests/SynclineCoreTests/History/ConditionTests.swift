@@ -33,8 +33,6 @@ import Testing
             let condition = try Condition(parsing: text)
             let first = UInt64(history.chance.below(3) == 0 ? history.chance.below(Int(count)) : 0)
             let last = history.chance.once(in: 3) ? first + UInt64(history.chance.below(Int(count))) : .max
-            let start = try Projector()
-            try start.fold(history.records[..<Int(first)])
             let truth = try truth(of: condition, history, from: first, through: min(last, count))
             let records = history.records
             let search = ConditionSearch(condition, through: last) { through, visit in
@@ -42,7 +40,11 @@ import Testing
                     guard try record.withUnsafeBytes({ try visit(UInt64(index) + 1, $0) }) else { return }
                 }
             }
-            let finding = try search.run(from: start)
+            let finding = try search.run {
+                let start = try Projector()
+                try start.fold(records[..<Int(first)])
+                return start
+            }
             let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
             let event = made.map { first + UInt64($0.offset) + 1 }
             #expect(finding.event == event, "\(text) in \(first + 1)...\(last)")

@@ -55,6 +55,42 @@ import Testing
         #expect(end.projector.through == projector.through)
     }
 
+    @Test(arguments: seeds)
+    func `a search for a condition on the outbox finds the event that a fold of everything finds`(seed: UInt64) throws {
+        let history = try history(seed)
+        let last = UInt64(history.records.count)
+        for text in [
+            "pending gt 3", "pending eq 0", "conflicts ge 1", "pending gt 9", "conflicts gt 2", "pending lt 2",
+        ] {
+            let condition = try Condition(parsing: text)
+            for first in [0, last / 2] {
+                func start() throws -> Projector {
+                    let projector = try Projector()
+                    try projector.fold(history.records[..<Int(first)])
+                    return projector
+                }
+                let search = ConditionSearch(condition) { through, visit in
+                    for (index, record) in history.records.enumerated().dropFirst(Int(through)) {
+                        guard try record.withUnsafeBytes({ try visit(UInt64(index) + 1, $0) }) else { return }
+                    }
+                }
+                let finding = try search.run(from: start)
+                let projector = try start()
+                var held = try condition.holds(condition.count(in: projector.reader(of: projector.store.snapshot)))
+                #expect(finding.heldBefore == held)
+                var event: UInt64?
+                for number in first + 1...last where event == nil {
+                    try history.records[Int(number) - 1].withUnsafeBytes { try projector.apply($0, number: number) }
+                    let reader = projector.reader(of: projector.store.snapshot)
+                    let holds = try condition.holds(condition.count(in: reader))
+                    if holds, !held { event = number }
+                    held = holds
+                }
+                #expect(finding.event == event, "\(text) after @\(first)")
+            }
+        }
+    }
+
     @Test func `most rows of a plain history are not folded`() throws {
         var history = try RandomHistory(seed: 1)
         for step in 0..<300 { try history.moveOn("trip-\(step % 7)") }

@@ -39,16 +39,19 @@ struct Bisection {
 
     func run() throws -> ConditionSearch.Finding {
         let loader = StateLoader(storage)
-        let start =
-            try from.map { $0 <= 1 ? try loader.earliest() : try loader.load(through: $0 - 1) } ?? loader.earliest()
-        let tables = try start.present.tables()
         let inspection = LogInspection(storage)
         let search = ConditionSearch(condition, through: last) { through, visit in
             try inspection.forEachRecord(from: through + 1, visit) { lost in
                 if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
             }
         }
-        let finding = try search.run(from: start)
+        var tables: [String] = []
+        let finding = try search.run {
+            let start =
+                try from.map { $0 <= 1 ? try loader.earliest() : try loader.load(through: $0 - 1) } ?? loader.earliest()
+            tables = try start.present.tables()
+            return start
+        }
         if finding.event == nil { try checkWords(finding, tables) }
         return finding
     }
