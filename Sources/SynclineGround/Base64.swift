@@ -9,25 +9,36 @@ package enum Base64 {
         String(unsafeUninitializedCapacity: length(of: bytes.count)) { write(bytes, into: $0) }
     }
 
+    /// Appends the text of bytes.
+    package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
+        let start = text.count
+        text.append(contentsOf: repeatElement(0, count: length(of: bytes.count)))
+        text.withUnsafeMutableBufferPointer { text in
+            _ = write(bytes, into: UnsafeMutableBufferPointer(rebasing: text[start...]))
+        }
+    }
+
     /// The length of the text of some bytes.
     package static func length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Writes the text of bytes, and returns its length.
     package static func write(_ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        var (index, end) = (0, 0)
-        while index < bytes.count {
-            let rest = bytes.count - index
-            let group =
-                UInt32(bytes[index]) << 16 | (rest > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
-                | (rest > 2 ? UInt32(bytes[index + 2]) : 0)
-            text[end] = alphabet[Int(group >> 18)]
-            text[end + 1] = alphabet[Int(group >> 12 & 63)]
-            text[end + 2] = rest > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
-            text[end + 3] = rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
-            index += 3
-            end += 4
+        alphabet.withUnsafeBufferPointer { alphabet in
+            var (index, end) = (0, 0)
+            while index < bytes.count {
+                let rest = bytes.count - index
+                let group =
+                    UInt32(bytes[index]) << 16 | (rest > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
+                    | (rest > 2 ? UInt32(bytes[index + 2]) : 0)
+                text[end] = alphabet[Int(group >> 18)]
+                text[end + 1] = alphabet[Int(group >> 12 & 63)]
+                text[end + 2] = rest > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+                text[end + 3] = rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "=")
+                index += 3
+                end += 4
+            }
+            return end
         }
-        return end
     }
 
     /// Decodes base64; nil for anything but whole groups of the alphabet with the right padding.

@@ -118,11 +118,17 @@ package struct EventWalk: Sendable {
         from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool
     ) throws {
         let shapes = ShapeTable()
+        try forEachBytes(from: first) { try body($0, Event($1, shapes: shapes)) }
+    }
+
+    /// The same with the bytes of each event.
+    package func forEachBytes(
+        from first: UInt64 = 1, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         var failure: (any Error)?
         try forEachRecord(from: first) { number, record throws(SyncError) in
-            let event = try Event(record, shapes: shapes)
             do {
-                return try body(number, event)
+                return try body(number, record)
             } catch {
                 failure = error
                 return false

@@ -53,6 +53,9 @@ package struct MaskedValues: Sendable {
     package mutating func close(as type: ColumnType = .any, coded: ([UInt8]) -> String) {
         typed = SpelledMasks(Array(numbers) + texts.map { .string($0.text) }, type).masks
         let sorted = numbers.sorted { Value.compare($0, $1) == .less }
+        ranks.numbers.reserveCapacity(numbers.count)
+        ranks.instants.reserveCapacity(instants.count)
+        ranks.texts.reserveCapacity(texts.count + blobs.count)
         var rank = 0
         for (index, number) in sorted.enumerated() {
             // An equal number in another form has the same rank.

@@ -42,7 +42,7 @@ package final class Masking {
     private var comesToIgnoreCase = false
     /// The spellings of ids that are not in lower case, by their form in lower case.
     private var spellings: [ExactString: Set<ExactString>] = [:]
-    private let coded: ([UInt8]) -> String
+    private let coded: @Sendable ([UInt8]) -> String
     private var isClosed = false
     /// The values of each place, by the place's number.
     private var values: [MaskedValues] = []
@@ -65,10 +65,19 @@ package final class Masking {
     private var others: [Place: Place] = [:]
 
     /// - Parameter coded: How bytes are written in JSON.
-    package init(_ options: Options, ids comparison: IDComparison, coded: @escaping ([UInt8]) -> String) {
+    package init(_ options: Options, ids comparison: IDComparison, coded: @escaping @Sendable ([UInt8]) -> String) {
         self.options = options
         self.coded = coded
         ignoresCase = comparison == .ignoreCase
+    }
+
+    /// A copy, for another thread.
+    package init(_ other: Masking) {
+        (options, ignoresCase, coded, isClosed) = (other.options, other.ignoresCase, other.coded, other.isClosed)
+        (comesToIgnoreCase, spellings) = (other.comesToIgnoreCase, other.spellings)
+        (values, numbers, columnNumbers) = (other.values, other.numbers, other.columnNumbers)
+        (keys, tables, columns, ids, queryIDs) = (other.keys, other.tables, other.columns, other.ids, other.queryIDs)
+        (types, others) = (other.types, other.others)
     }
 
     /// Ends collecting: what is visited from now on is masked.
@@ -141,15 +150,31 @@ package final class Masking {
 
     /// Masks a row, except its id and the server's columns.
     package func mask(_ row: Row, _ table: String) -> Row {
-        let masked = zip(row.members, numbers(of: row, table)).map { member, number in
-            switch (member.value, number) {
-            case (.null, _), (.bool, _), (_, nil): member.value
-            case (.array, _), (.object, _): mask(member.value, Place(table, [member.name]))
-            case (_, let number?): mask(member.value, ofPlace: number)
+        let numbers = numbers(of: row, table)
+        var writer = ByteWriter(capacity: isClosed ? row.bytes.count : 0)
+        row.withView { view in
+            var reader = ByteReader(view.bytes)
+            for (place, number) in numbers.enumerated() {
+                let start = reader.offset
+                guard let number else {
+                    try? reader.skipValue()
+                    if isClosed { writer.append(UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset])) }
+                    continue
+                }
+                let masked: Value
+                switch (try? reader.value()) ?? .null {
+                case .null: masked = .null
+                case .bool(let flag): masked = .bool(flag)
+                case .array(let elements): masked = mask(.array(elements), Place(table, [row.shape.names[place]]))
+                case .object(let members): masked = mask(.object(members), Place(table, [row.shape.names[place]]))
+                case let value: masked = mask(value, ofPlace: number)
+                }
+                if isClosed { writer.append(value: masked) }
             }
         }
-        if options.names { return Row(zip(row.columns, masked).map { Value.Member(mask(column: $0), $1) }) }
-        return isClosed ? Row(row.shape, masked) : row
+        let masked = isClosed ? Row(shape: row.shape, bytes: writer.bytes) : row
+        guard options.names else { return masked }
+        return Row(masked.members.map { Value.Member(mask(column: $0.name), $0.value) })
     }
 
     package func mask(words: String) -> String { isClosed ? Masking.words : words }

@@ -15,6 +15,18 @@ package enum OutputForm: Sendable {
     package var isText: Bool { self == .human || self == .plain }
 }
 
+/// An element of a list whose text exists already, as another thread has written it.
+struct EncodedElement: Sendable {
+    let bytes: [UInt8]
+    /// Its value, if somebody watches.
+    let value: JSONValue?
+
+    init(_ value: JSONValue, keepsValue: Bool = true) {
+        bytes = value.utf8
+        self.value = keepsValue ? value : nil
+    }
+}
+
 package final class Output {
     package let form: OutputForm
     package let style: TextStyle
@@ -46,14 +58,6 @@ package final class Output {
         try sink.write(text + "\n")
     }
 
-    /// Writes JSON as a line of text; ignored for JSON.
-    package func line(_ json: JSONValue) throws {
-        guard form.isText else { return }
-        lines += 1
-        try sink.write(bytes: json.utf8)
-        try sink.write("\n")
-    }
-
     /// Writes bytes unchanged.
     package func raw(_ bytes: [UInt8]) throws {
         try sink.write(bytes: bytes)
@@ -67,6 +71,9 @@ package final class Output {
         if !form.isText { try sink.write(json().text + "\n") }
     }
 
+    /// Whether somebody gets the values, too.
+    var isWatched: Bool { watched != nil }
+
     /// Begins a list; its elements follow. Nothing is written before the first one, so that an error in its place is the
     /// whole result.
     package func beginList() throws {
@@ -77,11 +84,24 @@ package final class Output {
     /// An element of the list.
     package func element(_ json: @autoclosure () -> JSONValue) throws {
         watched?.add(json())
-        guard !form.isText, let count = elements else { return }
+        if !form.isText { try element(bytes: json().utf8) }
+    }
+
+    /// An element that is also a line of text.
+    func elementAndLine(_ element: EncodedElement) throws {
+        if let value = element.value { watched?.add(value) }
+        guard form.isText else { return try self.element(bytes: element.bytes) }
+        lines += 1
+        try sink.write(bytes: element.bytes)
+        try sink.write("\n")
+    }
+
+    private func element(bytes: [UInt8]) throws {
+        guard let count = elements else { return }
         let separator = form == .jsonLines ? "" : count == 0 ? "[\n" : ",\n"
         elements = count + 1
         try sink.write(separator)
-        try sink.write(bytes: json().utf8)
+        try sink.write(bytes: bytes)
         if form == .jsonLines { try sink.write("\n") }
     }
 

@@ -24,26 +24,64 @@ struct EventReading {
         where isWanted: (UnsafeRawBufferPointer) -> Bool, from first: UInt64 = 1,
         body: (UInt64, Event) throws -> Bool
     ) throws {
-        try forEachWithRecord(where: isWanted, from: first) { number, event, _ in try body(number, event) }
-    }
-
-    /// The same with the stored bytes of each event.
-    func forEachWithRecord(
-        where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }, from first: UInt64 = 1,
-        body: (UInt64, Event, UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
         try forEachRecord(from: first) { number, record in
             guard isWanted(record) else { return true }
             let event: Event
             do throws(SyncError) {
                 event = try Event(record, shapes: shapes)
             } catch {
-                context.output.notePartial()
-                context.narration.warn("@\(number) is not an event: \(error.message)")
+                tell(unreadable: number, error)
                 return true
             }
-            return try body(number, event, record)
+            return try body(number, event)
         }
+    }
+
+    /// Works on all events through a number with their stored bytes, on several threads, and takes the outputs in order.
+    func forEach<Output: Sendable>(
+        from first: UInt64, through last: UInt64,
+        _ work: @escaping @Sendable (UInt64, Event, UnsafeRawBufferPointer) -> Output?,
+        take: (Output) throws -> Void
+    ) throws {
+        var pipeline = RecordPipeline<[Worked<Output>]> {
+            let shapes = ShapeTable()
+            return { batch in
+                var all: [Worked<Output>] = []
+                try batch.forEach { number, record in
+                    let output = Result { () throws(SyncError) in
+                        work(number, try Event(record, shapes: shapes), record)
+                    }
+                    all.append(Worked(number: number, output: output))
+                }
+                return all
+            }
+        }
+        func takeAll(_ all: [Worked<Output>]) throws {
+            for worked in all {
+                switch worked.output {
+                case .success(let output?): try take(output)
+                case .success(nil): break
+                case .failure(let error): tell(unreadable: worked.number, error)
+                }
+            }
+        }
+        try forEachRecord(from: first) { number, record in
+            if number > last { return false }
+            try pipeline.add(number, record, takeAll)
+            return true
+        }
+        try pipeline.finish(takeAll)
+    }
+
+    /// The output for an event, or why it can't be read.
+    private struct Worked<Output: Sendable>: Sendable {
+        let number: UInt64
+        let output: Result<Output?, SyncError>
+    }
+
+    private func tell(unreadable number: UInt64, _ error: SyncError) {
+        context.output.notePartial()
+        context.narration.warn("@\(number) is not an event: \(error.message)")
     }
 
     /// The stored bytes of events alone.

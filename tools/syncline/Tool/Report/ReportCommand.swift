@@ -55,19 +55,13 @@ enum ReportCommand {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
         let source = try ReportSource(
-            storage, traffic: try context.traffic(arguments), through: arguments.value("to"), context)
-        var masking: Masking?
-        if isMasked {
-            let collecting = Masking(options, of: source.start)
-            try context.whileReading("ranking values") { try source.collect(collecting) }
-            collecting.close()
-            masking = collecting
-        }
+            storage, traffic: try context.traffic(arguments), through: arguments.value("to"),
+            masked: isMasked ? options : nil, context)
         let file = arguments.value("output") ?? "syncline-report.jsonl"
         var draft = try ReportDraft(file)
         do {
             try draft.add(Array(head(source, isMasked, context).json.utf8))
-            try context.whileReading("writing") { try source.forEachLine(masking) { try draft.add($0) } }
+            try context.whileReading("writing") { try source.forEachLine { try draft.add($0) } }
             try draft.finish()
         } catch {
             draft.giveUp()

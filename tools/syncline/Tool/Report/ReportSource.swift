@@ -16,16 +16,27 @@ struct ReportSource {
     private(set) var sessions: [TrafficSession]
     /// Sessions left out, because the state that they started from is no longer known.
     private(set) var leftOut = 0
+    /// The mask of all values of the report; nil if they are not masked.
+    let masking: Masking?
     /// The rescue of a damaged store.
     let rescue: Rescue?
     /// The folder of the salvaged store.
     private let folder: ScratchFolder?
 
-    init(_ store: POSIXStorage, traffic: [TrafficSession], through text: String?, _ context: Context) throws {
+    /// - Parameter masked: What is masked; nil to mask nothing.
+    init(
+        _ store: POSIXStorage, traffic: [TrafficSession], through text: String?, masked: Masking.Options?,
+        _ context: Context
+    ) throws {
         var rescue: Rescue?
         var folder: ScratchFolder?
         var storage = store
-        if try !context.whileReading("verifying", { try ReportSource.isWhole(store) }) {
+        // If the store is damaged, the rescued one decides what is wrong with the address.
+        let bound = (try? text.map { try context.event(at: $0, store) } ?? .max) ?? 0
+        var collected = try context.whileReading("verifying") {
+            try ReportSource.collectWhole(store, through: bound, masked)
+        }
+        if collected == nil {
             let scratch = try ScratchFolder()
             let rescued = POSIXStorage(directory: scratch.path + "/store")
             rescue = try context.whileReading("rescuing") {
@@ -50,75 +61,127 @@ struct ReportSource {
             isTrue && $0.through >= through.0 && $0.through <= through.1 && (try? $0.check()) != nil
         }
         leftOut = traffic.count - sessions.count
+        if rescue != nil, let masked {
+            let values = try CollectedValues(masked, start, through: last)
+            try context.whileReading("ranking values") {
+                try ReportSource.forEachEvent(storage, from: through.0 + 1, values.add)
+            }
+            collected = values
+        }
+        if let masking = collected?.masking {
+            for session in sessions { _ = masking.mask(session) }
+            masking.close()
+        }
+        masking = collected?.masking
     }
 
-    /// Whether every event in the log can be read and applied.
-    private static func isWhole(_ storage: POSIXStorage) throws -> Bool {
+    /// The values of a store of which every event can be read and applied; nil if one can't.
+    private static func collectWhole(
+        _ storage: POSIXStorage, through last: UInt64, _ masked: Masking.Options?
+    ) throws -> CollectedValues? {
         do {
-            if try LogInspection(storage).verify().damage.contains(where: { $0.remedy != .cutTail }) { return false }
-            var rows = FoldedRows()
-            let shapes = ShapeTable()
+            if try LogInspection(storage).verify().damage.contains(where: { $0.remedy != .cutTail }) { return nil }
+            let values = try CollectedValues(masked, StateLoader(storage).earliest(), through: last)
+            var (rows, isCollected) = (FoldedRows(), false)
             while true {
                 var outbox = try OutboxFold(from: StateLoader(storage).earliest(), folding: rows)
                 let first = outbox.projector.through + 1
-                try EventWalk(storage).forEachRecord(from: first) { number, record throws(SyncError) in
-                    _ = try Event(record, shapes: shapes)
+                try forEachEvent(storage, from: first) { number, record, event in
                     try outbox.apply(record, number: number)
-                    return true
+                    if !isCollected { try values.add(number, record, event) }
                 }
-                if outbox.isExact { return true }
-                rows = outbox.rows
+                if outbox.isExact { return values }
+                (rows, isCollected) = (outbox.rows, true)
             }
         } catch {
             guard let error = ToolError(error), ReportSource.damage.contains(error.code) else { throw error }
-            return false
+            return nil
         }
     }
 
     /// The codes of errors that a salvage may solve.
     private static let damage: Set<String> = ["store-corrupt", "collected"]
 
-    /// Shows all values to a mask that collects them.
-    func collect(_ masking: Masking) throws {
-        if start.through > 0 { _ = try masking.mask(start) }
-        let shapes = ShapeTable()
-        try forEachRecord { _, record in
-            if !masking.keeps(record) { _ = try masking.mask(Event(record, shapes: shapes)) }
+    private static func forEachEvent(
+        _ storage: POSIXStorage, from first: UInt64,
+        _ body: (UInt64, UnsafeRawBufferPointer, Event) throws -> Void
+    ) throws {
+        var pipeline = RecordPipeline<(NumberedRecords, [Event])> {
+            let shapes = ShapeTable()
+            return { batch in
+                var events: [Event] = []
+                try batch.forEach { events.append(try Event($1, shapes: shapes)) }
+                return (batch, events)
+            }
         }
-        for session in sessions { _ = masking.mask(session) }
+        func take(_ batch: NumberedRecords, _ events: [Event]) throws {
+            var events = events[...]
+            try batch.forEach { number, record in try body(number, record, events.removeFirst()) }
+        }
+        try EventWalk(storage).forEachBytes(from: first) { number, record in
+            try pipeline.add(number, record, take)
+            return true
+        }
+        try pipeline.finish(take)
     }
 
     /// Calls the body with each line except the first and the last, masked if there is a mask.
-    func forEachLine(_ masking: Masking?, _ body: ([UInt8]) throws -> Void) throws {
+    func forEachLine(_ body: ([UInt8]) throws -> Void) throws {
         if start.through > 0 {
             try StateLines.forEach(of: masking?.mask(start) ?? start) {
                 try body(Array(Value(json: $0.text.utf8).json.utf8))
             }
         }
-        let shapes = ShapeTable()
-        try forEachRecord { number, record in
-            let bytes: String
-            if let masking, !masking.keeps(record) {
-                bytes = Base64.encode(try masking.mask(Event(record, shapes: shapes)).bytes)
-            } else {
-                bytes = Base64.encode(record)
-            }
-            try body(Array("{\"address\":\"@\(number)\",\"record\":\"\(bytes)\"}".utf8))
+        var pipeline = RecordPipeline<[[UInt8]]> {
+            // Each thread has a copy of its own.
+            nonisolated(unsafe) let masking = masking.map { Masking($0) }
+            let shapes = ShapeTable()
+            return { try ReportSource.lines($0, masking, shapes) }
         }
+        func takeAll(_ lines: [[UInt8]]) throws { for line in lines { try body(line) } }
+        try EventWalk(storage).forEachBytes(from: start.through + 1) { number, record in
+            if number > last { return false }
+            try pipeline.add(number, record, takeAll)
+            return true
+        }
+        try pipeline.finish(takeAll)
         for session in sessions {
             for line in (masking?.mask(session) ?? session).lines { try body(Array(line.json.utf8)) }
         }
     }
 
-    /// Calls the body with the bytes of each event.
-    private func forEachRecord(_ body: (UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
-        var failure: (any Error)?
-        try EventWalk(storage).forEachRecord(from: start.through + 1) { number, record in
-            if number > last { return false }
-            do { try body(number, record) } catch { failure = error }
-            return failure == nil
+    private static func lines(
+        _ batch: NumberedRecords, _ masking: Masking?, _ shapes: ShapeTable
+    ) throws -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        try batch.forEach { number, record in
+            var line = Array("{\"address\":\"@\(number)\",\"record\":\"".utf8)
+            line.reserveCapacity(2 * record.count + 64)
+            if let masking, !masking.keeps(record) {
+                try masking.mask(Event(record, shapes: shapes)).bytes.withUnsafeBytes { Base64.append($0, to: &line) }
+            } else {
+                Base64.append(record, to: &line)
+            }
+            line += "\"}".utf8
+            lines.append(line)
         }
-        if let failure { throw failure }
+        return lines
+    }
+}
+
+/// The values of a report, which a mask collects to know their ranks.
+private final class CollectedValues {
+    let masking: Masking?
+    private let last: UInt64
+
+    init(_ options: Masking.Options?, _ start: Projector, through last: UInt64) throws {
+        self.last = last
+        masking = options.map { Masking($0, of: start) }
+        if start.through > 0, let masking { _ = try masking.mask(start) }
+    }
+
+    func add(_ number: UInt64, _ record: UnsafeRawBufferPointer, _ event: Event) throws {
+        if let masking, number <= last, !masking.keeps(record) { _ = masking.mask(event) }
     }
 }
 

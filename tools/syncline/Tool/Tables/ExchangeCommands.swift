@@ -88,24 +88,18 @@ enum ExchangeCommands {
         if try LogReader.open(storage, showing: .written).floor > .first, table == nil, !redacts {
             let state = try StateLoader(storage).earliest()
             first = state.through + 1
-            try StateLines.forEach(of: state) { line in
-                try context.output.element(line)
-                try context.output.line(line.text)
-            }
+            try StateLines.forEach(of: state) { try context.output.elementAndLine(EncodedElement($0)) }
         }
         try context.whileListing("exporting") {
-            try EventReading(storage, context).forEachWithRecord(from: first) { number, event, bytes in
-                if number > last { return false }
+            let isWatched = context.output.isWatched
+            try EventReading(storage, context).forEach(from: first, through: last) { number, event, bytes in
                 let summary = EventSummary(number: number, event: event, redacts: redacts)
-                if let table {
-                    guard summary.tables.contains(table) else { return true }
-                    hasTable = true
-                }
-                let record = summary.redacts ? nil : JSONValue.string(Base64.encode(bytes))
-                let json = summary.json.adding(["record": record])
-                try context.output.element(json)
-                try context.output.line(json)
-                return true
+                if let table, !summary.tables.contains(table) { return nil }
+                let record = redacts ? nil : JSONValue.string(Base64.encode(bytes))
+                return EncodedElement(summary.json.adding(["record": record]), keepsValue: isWatched)
+            } take: { (element: EncodedElement) in
+                hasTable = true
+                try context.output.elementAndLine(element)
             }
         }
         // A table that is not there any more may have events.
