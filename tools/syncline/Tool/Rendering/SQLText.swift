@@ -10,6 +10,9 @@ enum SQLText {
         switch value {
         case .null: return "NULL"
         case .bool(let flag): return flag ? "1" : "0"
+        case .number(let number) where number.isExact || !number.rounded.isFinite:
+            // SQLite would round it.
+            return number.spelling.quoted(by: "'")
         case .integer, .double, .number: return JSONValue(value).text
         default:
             let text = RowText.text(value)
