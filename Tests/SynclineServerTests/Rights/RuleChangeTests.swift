@@ -85,6 +85,31 @@ import Testing
     }
 
     @Test(arguments: TestBackend.available)
+    func `an older server refuses after another rule for writes, which moves no row`(_ backend: TestBackend) throws {
+        let (database, keeper) = try backend.database()
+        func start(write: String) throws -> SQLStore {
+            try SQLStore(database, try definitions("owner eq auth.sub", write: write), environment)
+        }
+        func delete(_ store: SQLStore, by user: String) throws -> Bool {
+            var write = TableWrite(.delete, table: "note", id: id(1), serverProtocol: .zumo2)
+            write.caller = SynclineTables.Caller(subject: user, roles: user == "ann" ? ["admin"] : [])
+            return try store.write([[write]], stopsAtRefusal: true)[0][0].isRefused == false
+        }
+        let old = try start(write: "owner eq auth.sub")
+        try insert(old, "note", id(1), ["owner": "ann"])
+        let mark = try old.mark()
+        let new = try start(write: "role:admin")
+        #expect(try new.mark().epoch == mark.epoch && changes(new, since: mark.change) == [])
+        #expect(try changes(new) == ["1+"])
+        #expect(throws: StoreFailure.self) { try changes(old) }
+        #expect((try? delete(old, by: "ann")) != true)
+        let number = try new.mark().change
+        #expect(try start(write: "role:admin").mark().change == number)
+        #expect(try delete(new, by: "ann"))
+        withExtendedLifetime(keeper) {}
+    }
+
+    @Test(arguments: TestBackend.available)
     func `a first rule of a table with rows, and the end of the last, begin a new epoch`(_ backend: TestBackend) throws
     {
         let (database, keeper) = try backend.database()

@@ -11,8 +11,8 @@ struct RightsInstaller {
     let dialect: SQLDialect
     let numbers: NumberSource
 
-    /// The rules that a database records, with their times. The plan of all of them is the one of the table without a
-    /// name.
+    /// The rules that a database records, with their times. The plan and the rules for writes are the rule of the table
+    /// without a name.
     private struct Recorded {
         var rules: [(table: String, text: String, interval: RightInterval)] = []
 
@@ -20,7 +20,7 @@ struct RightsInstaller {
             rules.last { $0.table == table && $0.interval.end == nil }?.text
         }
 
-        /// What writes keep up to date, one line each.
+        /// What writes keep up to date, and what they need, one line each.
         var plan: [Substring] { (current("") ?? "").split(separator: "\n") }
 
         /// The tables that have a part in the rules: each line begins with one.
@@ -38,12 +38,14 @@ struct RightsInstaller {
 
     private var plan: RightsPlan { RightsPlan(definitions) }
 
-    /// Everything that writes keep up to date, one line each.
+    /// Everything that writes keep up to date, and the rules that they need, one line each.
     private var planText: String {
         let plan = plan
         return definitions.flatMap { definition in
             let rights = plan[table: definition.name]
+            let rules = definition.rules.all.filter { $0.setting != "read" }
             return rights.buckets.map { "\(definition.name): \($0.text)" } + rights.steps.map(\.text)
+                + rules.map { "\(definition.name): \($0.setting) \($0.rule.text)" }
         }.sorted().joined(separator: "\n")
     }
 
