@@ -17,4 +17,11 @@ import Testing
                 + "\(count.states) states")
         #expect(count.calls > 0)
     }
+
+    @Test(arguments: CallKind.allCases)
+    func `an error says in words what failed`(kind: CallKind) {
+        let error = StorageError(simulating: .inputOutput, operation: kind.rawValue, name: "x")
+        #expect(error.sentence.contains("ing ") && !error.sentence.hasPrefix(kind.rawValue + " "))
+        #expect(LogError(error).message == error.sentence)
+    }
 }

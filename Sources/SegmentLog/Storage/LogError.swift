@@ -115,8 +115,7 @@ extension LogError {
             }
         let code: Code = error.kind == .diskFull ? .diskFull : .ioError
         self.init(
-            code, "\(error.operation) failed: \(error.reason)", file: error.name, hint: hint,
-            systemError: error.number)
+            code, error.sentence, file: error.name, hint: hint, systemError: error.number)
         guard let offset = error.offset else { return }
         if let (ordinal, _) = FileName.parseSegment(error.name) {
             position = LogPosition(segment: ordinal, offset: offset)

@@ -81,7 +81,9 @@ final class POSIXDirectory: Sendable {
 
     private static func absolute(_ path: String) throws(StorageError) -> String {
         if path.hasPrefix("/") { return path }
-        guard let current = getcwd(nil, 0) else { throw StorageError(number: errno, operation: "getcwd", name: path) }
+        guard let current = getcwd(nil, 0) else {
+            throw StorageError(number: errno, operation: "findDirectory", name: path)
+        }
         defer { free(current) }
         return String(cString: current) + "/" + path
     }

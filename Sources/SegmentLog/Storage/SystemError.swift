@@ -22,6 +22,17 @@ extension StorageError {
             reason: StorageError.words(for: kind.usualNumber))
     }
 
+    /// The failure in words that name no call of the system.
+    package var sentence: String { "\(StorageError.actions[operation] ?? operation) failed: \(reason)" }
+
+    private static let actions = [
+        "open": "opening", "read": "reading", "write": "writing", "sync": "syncing", "lock": "locking",
+        "list": "listing", "remove": "removing", "rename": "renaming", "resize": "resizing", "size": "measuring",
+        "stat": "looking it up", "createDirectory": "creating the directory",
+        "syncDirectory": "syncing the directory", "removeDirectory": "removing the directory",
+        "findDirectory": "finding the working directory",
+    ]
+
     /// Returns the system's message for an error number. Avoids `strerror`, which may share one buffer between
     /// threads.
     private static func words(for number: Int32) -> String {

@@ -63,8 +63,7 @@ extension Appender {
     func latch(after error: StorageError) -> LogError {
         let isFull = error.kind == .diskFull
         let failure = LogError(
-            .storageFailed, "\(error.operation) failed: \(error.reason); the writer stopped",
-            file: error.name,
+            .storageFailed, "\(error.sentence); the writer stopped", file: error.name,
             position: LogPosition(segment: header.ordinal, offset: synced.offset),
             records: SequenceRange(first: synced.next, last: tail.next.previous),
             hint:

@@ -17,7 +17,7 @@ final class ScratchFolder: Sendable {
         var template = Array((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp").utf8CString.dropLast())
         template += Array("/syncline-report.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            let error = StorageError(number: errno, operation: "mkdtemp", name: "a temporary directory")
+            let error = StorageError(number: errno, operation: "createDirectory", name: "a temporary directory")
             throw ToolError(LogError(error))
         }
         path = template.withUnsafeBufferPointer {
