@@ -2,8 +2,10 @@
 
 import PackageDescription
 
-/// The app's language mode: Swift 6, or the older one if `tools/consumer` says so.
-let mode: SwiftLanguageMode = Context.environment["SYNCLINE_CONSUMER_MODE"] == "5" ? .v5 : .v6
+/// The app's language mode: Swift 6, or the older one with the checks of concurrency if `tools/consumer` says so.
+let language: [SwiftSetting] =
+    Context.environment["SYNCLINE_CONSUMER_MODE"] == "5"
+    ? [.swiftLanguageMode(.v5), .enableExperimentalFeature("StrictConcurrency")] : [.swiftLanguageMode(.v6)]
 
 /// An app that depends on Syncline as any other package would: only by its products.
 let package = Package(
@@ -18,13 +20,12 @@ let package = Package(
                 .product(name: "SegmentLog", package: "Syncline"),
                 .product(name: "SynclineTesting", package: "Syncline"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(mode), .treatAllWarnings(as: .error),
-                .enableUpcomingFeature("MemberImportVisibility"),
+            swiftSettings: language + [
+                .treatAllWarnings(as: .error), .enableUpcomingFeature("MemberImportVisibility"),
             ]
         ),
         .executableTarget(
             name: "app", dependencies: [.product(name: "Syncline", package: "Syncline")],
-            swiftSettings: [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)]),
+            swiftSettings: language + [.treatAllWarnings(as: .error)]),
     ]
 )

@@ -23,7 +23,7 @@ public struct Aggregate<Model: SyncModel, Output: Sendable>: Sendable {
     }
 
     /// The column of a property; an error for an id that rows store as a string, though its type is an integer.
-    private static func name(_ property: any KeyPath<Model, some Encodable> & Sendable) -> Result<String, SyncError> {
+    private static func name(_ property: KeyPath<Model, some Encodable>) -> Result<String, SyncError> {
         ModelColumns<Model>.shared.name(of: property).flatMap { name in
             guard name == "id", case .integer? = try? Model.ID.encoded(rowID: "0") else { return .success(name) }
             return .failure(
@@ -59,12 +59,12 @@ extension Aggregate where Output == Int {
 
 extension Aggregate where Output: Codable & Numeric {
     /// The sum of a property; 0 if there are no rows. A sum that does not fit the type of the property is an error.
-    public static func sum(_ property: any KeyPath<Model, Output> & Sendable) -> Self {
+    public static func sum(_ property: KeyPath<Model, Output>) -> Self {
         Self(name(property)) { .sum($0) }
     }
 
     /// The sum of a property; 0 if no row has a value. A sum that does not fit the type of the property is an error.
-    public static func sum(_ property: any KeyPath<Model, Output?> & Sendable) -> Self {
+    public static func sum(_ property: KeyPath<Model, Output?>) -> Self {
         Self(name(property)) { .sum($0) }
     }
 }
@@ -73,7 +73,7 @@ extension Aggregate where Output == Decimal {
     /// The exact sum of a property of any numeric type; 0 if no row has a value. A sum of integers may be larger than 64
     /// bits.
     public static func sum<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number> & Sendable, as type: Decimal.Type
+        _ property: KeyPath<Model, Number>, as type: Decimal.Type
     ) -> Self {
         Self(name(property)) { .sum($0) }
     }
@@ -81,7 +81,7 @@ extension Aggregate where Output == Decimal {
     /// The exact sum of a property of any numeric type; 0 if no row has a value. A sum of integers may be larger than 64
     /// bits.
     public static func sum<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number?> & Sendable, as type: Decimal.Type
+        _ property: KeyPath<Model, Number?>, as type: Decimal.Type
     ) -> Self {
         Self(name(property)) { .sum($0) }
     }
@@ -90,14 +90,14 @@ extension Aggregate where Output == Decimal {
 extension Aggregate where Output == Decimal? {
     /// The exact average of a property, of 38 digits if it does not end; nil if no row has a value.
     public static func average<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number> & Sendable, as type: Decimal.Type
+        _ property: KeyPath<Model, Number>, as type: Decimal.Type
     ) -> Self {
         Self(name(property)) { .average($0) }
     }
 
     /// The exact average of a property, of 38 digits if it does not end; nil if no row has a value.
     public static func average<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number?> & Sendable, as type: Decimal.Type
+        _ property: KeyPath<Model, Number?>, as type: Decimal.Type
     ) -> Self {
         Self(name(property)) { .average($0) }
     }
@@ -106,14 +106,14 @@ extension Aggregate where Output == Decimal? {
 extension Aggregate where Output == Double? {
     /// The average of a property; nil if there are no rows.
     public static func average<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number> & Sendable
+        _ property: KeyPath<Model, Number>
     ) -> Self {
         Self(name(property)) { .average($0) }
     }
 
     /// The average of a property; nil if no row has a value.
     public static func average<Number: Codable & Numeric>(
-        _ property: any KeyPath<Model, Number?> & Sendable
+        _ property: KeyPath<Model, Number?>
     ) -> Self {
         Self(name(property)) { .average($0) }
     }
@@ -122,28 +122,28 @@ extension Aggregate where Output == Double? {
 extension Aggregate {
     /// The least value of a property, as in a sorted list; nil if there are no rows.
     public static func min<Property: Codable & Comparable & Sendable>(
-        _ property: any KeyPath<Model, Property> & Sendable
+        _ property: KeyPath<Model, Property>
     ) -> Self where Output == Property? {
         Self(name(property)) { .min($0) }
     }
 
     /// The least value of a property, as in a sorted list; nil if no row has a value.
     public static func min<Property: Codable & Comparable & Sendable>(
-        _ property: any KeyPath<Model, Property?> & Sendable
+        _ property: KeyPath<Model, Property?>
     ) -> Self where Output == Property? {
         Self(name(property)) { .min($0) }
     }
 
     /// The greatest value of a property, as in a sorted list; nil if there are no rows.
     public static func max<Property: Codable & Comparable & Sendable>(
-        _ property: any KeyPath<Model, Property> & Sendable
+        _ property: KeyPath<Model, Property>
     ) -> Self where Output == Property? {
         Self(name(property)) { .max($0) }
     }
 
     /// The greatest value of a property, as in a sorted list; nil if no row has a value.
     public static func max<Property: Codable & Comparable & Sendable>(
-        _ property: any KeyPath<Model, Property?> & Sendable
+        _ property: KeyPath<Model, Property?>
     ) -> Self where Output == Property? {
         Self(name(property)) { .max($0) }
     }

@@ -7,14 +7,14 @@ import SynclineCore
 public struct Columns<Model: SyncModel>: Sendable {
     /// Returns the column of a property.
     public subscript<Value: Encodable>(
-        dynamicMember property: any KeyPath<Model, Value> & Sendable
+        dynamicMember property: KeyPath<Model, Value>
     ) -> ColumnExpression<Model, Value> {
         column(ModelColumns<Model>.shared.name(of: property))
     }
 
     /// Returns the column of an optional property. It is compared like any other; `== nil` tests for a missing value.
     public subscript<Value: Encodable>(
-        dynamicMember property: any KeyPath<Model, Value?> & Sendable
+        dynamicMember property: KeyPath<Model, Value?>
     ) -> ColumnExpression<Model, Value> {
         column(ModelColumns<Model>.shared.name(of: property))
     }

@@ -52,10 +52,11 @@ struct ModelColumns<Model: SyncModel>: Sendable {
     // MARK: Names
 
     /// Returns the column of a property.
-    func name(of property: any KeyPath<Model, some Encodable> & Sendable) -> Result<String, SyncError> {
-        if let known = knownProperties.withLock({ $0[property] }) { return known }
+    func name(of property: KeyPath<Model, some Encodable>) -> Result<String, SyncError> {
+        let path = StoredPath<AnyKeyPath>(property)
+        if let known = knownProperties.withLock({ $0[path] }) { return known }
         let name = find(property)
-        knownProperties.withLock { $0[property] = name }
+        knownProperties.withLock { $0[path] = name }
         return name
     }
 
@@ -125,7 +126,15 @@ struct ModelColumns<Model: SyncModel>: Sendable {
 }
 
 private let knownModels = Mutex<[ObjectIdentifier: any Sendable]>([:])
-private let knownProperties = Mutex<[any AnyKeyPath & Sendable: Result<String, SyncError>]>([:])
+private let knownProperties = Mutex<[StoredPath<AnyKeyPath>: Result<String, SyncError>]>([:])
+
+/// A path of which only stored properties are used, so that it captures nothing. In the language mode of Swift 5 a path does
+/// not say that it can be sent.
+struct StoredPath<Path: AnyKeyPath>: Hashable, @unchecked Sendable {
+    let path: Path
+
+    init(_ path: Path) { self.path = path }
+}
 
 extension ProbeNotes {
     /// The columns of the app whose type is known.

@@ -71,7 +71,7 @@ extension ModelSource {
 
     /// Returns a query that sorts by a property, after the sort keys given before: `order(by: \.text, .descending)`.
     public func order<Value: Encodable>(
-        by property: any KeyPath<Model, Value> & Sendable, _ direction: SortDirection = .ascending
+        by property: KeyPath<Model, Value>, _ direction: SortDirection = .ascending
     ) -> Narrowed {
         narrowed { $0.add(orderBy: ModelColumns<Model>.shared.name(of: property), direction) }
     }

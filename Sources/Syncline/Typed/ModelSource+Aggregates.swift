@@ -37,14 +37,14 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     /// Groups rows with the same value of a property: `todos.grouped(by: \.list).compute(.count)` returns the number of
     /// rows of each list. Missing values are a group if the property is optional.
     public func grouped<Key: Codable & Hashable & Sendable>(
-        by property: any KeyPath<Model, Key> & Sendable
+        by property: KeyPath<Model, Key>
     ) -> GroupedQuery<Model, Key> {
         GroupedQuery(query: asQuery, key: ModelColumns<Model>.shared.name(of: property).map { .column($0) })
     }
 
     /// Groups rows with the same values of two properties: the keys of the result are pairs.
     public func grouped<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>(
-        by first: any KeyPath<Model, First> & Sendable, _ second: any KeyPath<Model, Second> & Sendable
+        by first: KeyPath<Model, First>, _ second: KeyPath<Model, Second>
     ) -> GroupedQuery<Model, KeyPair<First, Second>> {
         let columns = ModelColumns<Model>.shared
         return GroupedQuery(

@@ -14,15 +14,17 @@ public struct Relation<Source: SyncModel, Target: SyncModel>: Sendable {
     let reference: @Sendable (Source) -> Target.ID?
 
     /// Creates a relation from a property that holds the id of another model.
-    public init(_ property: any KeyPath<Source, Target.ID> & Sendable, to target: Target.Type = Target.self) {
+    public init(_ property: KeyPath<Source, Target.ID>, to target: Target.Type = Target.self) {
         column = ModelColumns<Source>.shared.name(of: property)
-        reference = { $0[keyPath: property] }
+        let stored = StoredPath(property)
+        reference = { $0[keyPath: stored.path] }
     }
 
     /// Creates a relation from an optional property that holds the id of another model.
-    public init(_ property: any KeyPath<Source, Target.ID?> & Sendable, to target: Target.Type = Target.self) {
+    public init(_ property: KeyPath<Source, Target.ID?>, to target: Target.Type = Target.self) {
         column = ModelColumns<Source>.shared.name(of: property)
-        reference = { $0[keyPath: property] }
+        let stored = StoredPath(property)
+        reference = { $0[keyPath: stored.path] }
     }
 }
 

@@ -80,7 +80,7 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     /// Returns the query in sections by the values of a property, in their order; within a section the order is that of
     /// the query. A limit is one of all sections together.
     public func sections<Key: Codable & Hashable & Sendable>(
-        by property: any KeyPath<Model, Key> & Sendable
+        by property: KeyPath<Model, Key>
     ) -> SectionedQuery<Model, Key> {
         sections(by: property, .ascending)
     }
@@ -88,11 +88,12 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     // Not a default of the function above: the compiler would take the one with a closure instead.
     /// Returns the query in sections by the values of a property, in this direction.
     public func sections<Key: Codable & Hashable & Sendable>(
-        by property: any KeyPath<Model, Key> & Sendable, _ direction: SortDirection
+        by property: KeyPath<Model, Key>, _ direction: SortDirection
     ) -> SectionedQuery<Model, Key> {
         let column = ModelColumns<Model>.shared.name(of: property)
         let query = narrowed { $0.add(firstBy: column, direction) }
-        return SectionedQuery(query: query, key: column.map { .column($0) }) { $0[keyPath: property] }
+        let stored = StoredPath(property)
+        return SectionedQuery(query: query, key: column.map { .column($0) }) { $0[keyPath: stored.path] }
     }
 
     /// Returns the query in sections by a computed value:

@@ -99,7 +99,7 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     /// ones with values, and the next one with a value or a range, or sort by it, use it automatically.
     @concurrent
     public func declareIndex<each Property: Encodable>(
-        _ properties: repeat any KeyPath<Model, each Property> & Sendable
+        _ properties: repeat KeyPath<Model, each Property>
     ) async throws(SyncError) {
         var columns: [String] = []
         for property in repeat each properties {

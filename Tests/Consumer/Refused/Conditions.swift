@@ -19,21 +19,21 @@ struct Part: SyncModel {
 
 func conditions(_ parts: SyncTable<Part>, _ other: Filter<Part>) async throws {
     _ = parts.where { $0.text > "5" && $0.price > 5 && $0.done && $0.due == nil && $0.colour == .red }
-    _ = parts.where { $0.text > 5 }  // refused
-    _ = parts.where { $0.txet == "x" }  // refused
-    _ = parts.where { $0.price == "5" }  // refused
-    _ = parts.where { $0.price > $0.text }  // refused
-    _ = parts.where { $0.text }  // refused
-    _ = parts.where { $0.done == "yes" }  // refused
-    _ = parts.where { $0.colour == .green }  // refused
-    _ = parts.where { $0.colour < .red }  // refused
-    _ = parts.where { $0.due == "2026-01-01" }  // refused
+    _ = parts.where { $0.text > 5 }  // refused: 'ColumnExpression<Part, String>' and 'Int'
+    _ = parts.where { $0.txet == "x" }  // refused: has no dynamic member 'txet'
+    _ = parts.where { $0.price == "5" }  // refused: 'String' to expected argument type 'ColumnExpression<Part, Double>'
+    _ = parts.where { $0.price > $0.text }  // refused: 'ColumnExpression<Part, String>' to expected
+    _ = parts.where { $0.text }  // refused: to closure result type 'ColumnExpression<Part, Bool>'
+    _ = parts.where { $0.done == "yes" }  // refused: 'String' to expected argument type
+    _ = parts.where { $0.colour == .green }  // refused: reference to member 'green'
+    _ = parts.where { $0.colour < .red }  // refused: requires that 'Colour' conform to 'Comparable'
+    _ = parts.where { $0.due == "2026-01-01" }  // refused: 'String' to expected argument type
     _ = parts.order(by: \.text)
-    _ = parts.order(by: \.txet)  // refused
+    _ = parts.order(by: \.txet)  // refused: 'Part' has no member 'txet'
     _ = try await parts.get(id: UUID())
-    _ = try await parts.get(id: "a")  // refused
+    _ = try await parts.get(id: "a")  // refused: 'String' to expected argument type 'UUID'
     _ = parts.where(other)
-    _ = parts.where(Filter<TodoItem> { $0.complete })  // refused
+    _ = parts.where(Filter<TodoItem> { $0.complete })  // refused: 'ColumnExpression<Part, Bool>'
 }
 
 func tables(_ database: SyncDatabase, _ part: Part) async throws {
@@ -44,6 +44,9 @@ func tables(_ database: SyncDatabase, _ part: Part) async throws {
     try await parts.save(part)  // refused: requires that 'Part' conform to 'VersionedModel'
     try await parts.where { $0.done }.update { $0.price = "5" }  // refused: 'String' to type 'Double'
     try parts.where { $0.done }.delete()  // refused: not marked with 'await'
+    _ = try parts.count()  // refused: not marked with 'await'
+    _ = parts.limit("5")  // refused: 'String' to expected argument type 'Int'
+    try await parts.insert(TodoItem(id: "a"))  // refused: requires that 'TodoItem' conform
     try await database.rows(of: "part").where { $0.done }.get()  // refused: 'RowTable' has no member 'where'
 }
 
