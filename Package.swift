@@ -147,8 +147,8 @@ let package = Package(
             path: "tools/syncline/Page",
             resources: [
                 "page.html", "style.css", "app.js", "charts.js", "debugger.js", "dom.js", "fields.js", "list.js",
-                "log.js", "share.js", "sql.js", "status.js", "store.js", "tables.js", "timeline.js", "times.js",
-                "views.js",
+                "log.js", "marks.js", "share.js", "sql.js", "status.js", "store.js", "tables.js", "timeline.js",
+                "times.js", "trail.js", "views.js",
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),

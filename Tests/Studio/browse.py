@@ -7,6 +7,7 @@ import tempfile
 import time
 
 import addresses  # The stories are noted when they are read.
+import backwards
 import page
 import questions
 import values

@@ -176,6 +176,91 @@ import Testing
         #expect(then["at"] as? Int == 6 && then["whole"] as? Bool == true)
     }
 
+    @Test func `from a moment, the nearest events that changed a row or a field lead both ways`() throws {
+        let page = try StudioPageCall(TestLog.story())
+        func near(_ at: String, _ field: String = "") throws -> [Int?] {
+            let found = try page.object("row", ["table": "todoitem", "id": "a", "at": at, "field": field])
+            let near = try #require(found["near"] as? [String: Any])
+            return [near["before"] as? Int, near["after"] as? Int]
+        }
+        #expect(try near("4") == [nil, 5] && near("7") == [6, 11] && near("20") == [15, nil])
+        let story = try page.object("row", ["table": "todoitem", "id": "a"])["history"] as? [[String: Any]] ?? []
+        let ofText = story.filter { step in
+            let fields = (step["difference"] as? [String: Any])?["fields"] as? [[String: Any]] ?? []
+            return fields.contains { $0["name"] as? String == "text" }
+        }
+        let numbers = ofText.compactMap { $0["n"] as? Int }
+        #expect(numbers.count > 2 && numbers.count < story.count)
+        for moment in 1...20 {
+            #expect(
+                try near("\(moment)", "text")
+                    == [numbers.last { $0 < moment }, numbers.first { $0 > moment }], "@\(moment)")
+        }
+        #expect(try near("7", "nothing") == [nil, nil])
+    }
+
+    @Test func `a watched condition stops at the next event that made it true, and at the last one`() async throws {
+        let log = try TestLog.story()
+        let page = try StudioPageCall(log)
+        func stop(_ way: String, _ moment: String, _ condition: String = "pending ge 1") async throws -> (Int, [String])
+        {
+            let body = try JSONSerialization.data(withJSONObject: ["condition": condition, "way": way, "at": moment])
+            let answer = await page.post("debug/watch", String(decoding: body, as: UTF8.self))
+            return (answer.status, [String(decoding: answer.body, as: UTF8.self)])
+        }
+        func event(_ answer: (Int, [String])) throws -> UInt64? {
+            #expect(answer.0 == 200, "\(answer)")
+            guard case .array(let lines)? = try Value(json: Array(answer.1[0].utf8))[member: "lines"],
+                case .string(let address)? = lines.first?[member: "event"]?[member: "address"]
+            else { return nil }
+            return UInt64(address.dropFirst())
+        }
+        var rises: [UInt64] = []
+        while let next = try event(await stop("after", "\(rises.last ?? 0)")) { rises.append(next) }
+        #expect(rises.count > 1)
+        for moment in UInt64(1)...21 {
+            let found = try event(await stop("before", "\(moment)"))
+            #expect(found == rises.last { $0 < moment }, "@\(moment)")
+        }
+        #expect(try event(await stop("before", "\(UInt64.max)")) == rises.last)
+        #expect(try event(await stop("after", "\(UInt64.max)")) == nil)
+        #expect(try event(await stop("before", "0")) == nil)
+        for (condition, words) in [
+            ("((", "can't be read"), ("count(nope) ge 1", "there is no table"), ("pending ge 0", "for every state"),
+        ] {
+            let answer = try await stop("before", "20", condition)
+            #expect(answer.0 == 422 && answer.1[0].contains(words), "\(answer)")
+        }
+        #expect(try await stop("before", "x").0 == 400)
+        #expect(try await stop("after", "3", "").0 == 400)
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 4096] as [UInt64])
+    func `a search backwards finds the last event in stretches of any length`(_ length: UInt64) throws {
+        let storage = POSIXStorage(directory: try TestLog.story().path)
+        for text in [
+            "pending ge 1", "todoitem/a.text eq 'oat milk'", "conflicts ge 1", "count(todoitem: id ne 'q') ge 2",
+        ] {
+            let condition = try Bisection.condition(text)
+            var rises: [UInt64] = []
+            while let next = try Bisection(storage, condition, from: (rises.last ?? 0) + 1, through: .max).run().event {
+                rises.append(next)
+            }
+            #expect(!rises.isEmpty, "\(text)")
+            for moment in UInt64(0)...21 {
+                let found = try BackwardSearch(storage, condition, length: length).last(before: moment)
+                #expect(found == rises.last { $0 < moment }, "\(text) before @\(moment)")
+            }
+        }
+    }
+
+    @Test func `the stretches of a search backwards are all events, each once`() {
+        #expect(BackwardSearch.stretches(1, 1, 4).isEmpty && BackwardSearch.stretches(5, 3, 4).isEmpty)
+        #expect(BackwardSearch.stretches(1, 100, 4) == [96..<100, 64..<96, 1..<64])
+        let all = BackwardSearch.stretches(1, .max, 1)
+        #expect(all.last?.lowerBound == 1 && zip(all, all.dropFirst()).allSatisfy { $0.lowerBound == $1.upperBound })
+    }
+
     // MARK: Damage
 
     /// The event with the insert of `c` and the first update of `a` can't be read.

@@ -13,6 +13,7 @@ import Testing
         ["view": "events", "kind": "local,undo,drop", "in": "todoitem"], ["view": "events", "only": "todoitem/a"],
         ["view": "events", "kind": "sent,answer", "only": "todoitem/a"], ["view": "events", "kind": "lost"],
         ["view": "event", "at": "3"], ["view": "event"], ["view": "row", "row": "todoitem/a", "at": "5"],
+        ["view": "row", "row": "todoitem/a", "field": "text"],
         ["view": "tables", "table": "todoitem", "order": "text desc", "filter": "text ne 'x'", "at": "4"],
         ["view": "tables", "table": "todoitem", "search": "milk"],
         ["view": "sql", "statement": "select * from todoitem"], ["view": "outbox", "at": "5"], ["view": "conflicts"],

@@ -21,6 +21,7 @@ package enum StudioPage {
         "/fields.js": .script(PackageResources.fields_js),
         "/list.js": .script(PackageResources.list_js),
         "/log.js": .script(PackageResources.log_js),
+        "/marks.js": .script(PackageResources.marks_js),
         "/share.js": .script(PackageResources.share_js),
         "/sql.js": .script(PackageResources.sql_js),
         "/status.js": .script(PackageResources.status_js),
@@ -28,6 +29,7 @@ package enum StudioPage {
         "/tables.js": .script(PackageResources.tables_js),
         "/timeline.js": .script(PackageResources.timeline_js),
         "/times.js": .script(PackageResources.times_js),
+        "/trail.js": .script(PackageResources.trail_js),
         "/views.js": .script(PackageResources.views_js),
     ]
 }

@@ -6,8 +6,10 @@ import { full, moment as momentOf, zone } from './times.js';
 import { advice, gapLink } from './fields.js';
 import * as list from './list.js';
 import { bytesLink } from './log.js';
+import * as marks from './marks.js';
 import { searchFor } from './tables.js';
 import * as timeline from './timeline.js';
+import * as trail from './trail.js';
 import * as views from './views.js';
 
 const pause = 1000;
@@ -117,7 +119,8 @@ function key(event) {
   if (event.target.closest('input:not([type=checkbox]), select, textarea, dialog')) return;
   const actions = {
     '/': () => at('box').focus(), '[': () => show({ at: moment() - 1 }, true), ']': () => show({ at: moment() + 1 }, true),
-    n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
+    '{': () => marks.step('before'), '}': () => marks.step('after'), '<': () => marks.stop('before'), '>': () => marks.stop('after'),
+    p: marks.pin, d: marks.difference, w: marks.watch, s: trail.open, n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
     '?': () => at('keys').showModal(), b: () => { show({ view: 'log' }); at('panel').focus({ preventScroll: true }); },
   };
   const view = /^\d$/.test(event.key) && views.names[Number(event.key) || 10];
@@ -139,6 +142,8 @@ function start() {
   views.start();
   list.start(failed);
   timeline.start(failed);
+  marks.start(failed);
+  trail.start(views.names);
   at('goto').addEventListener('submit', find);
   at('previous').addEventListener('click', () => show({ at: moment() - 1 }, true));
   at('following').addEventListener('click', () => show({ at: moment() + 1 }, true));
@@ -146,7 +151,7 @@ function start() {
   at('help').addEventListener('click', () => at('keys').showModal());
   at('follow').addEventListener('change', () => refresh(false));
   document.addEventListener('keydown', key);
-  window.addEventListener('popstate', () => { restore(); changed('moment', 'view', 'row', 'own', 'frame'); });
+  window.addEventListener('popstate', restore);
   document.addEventListener('visibilitychange', () => { if (!document.hidden && at('follow').checked) refresh(false); });
   listen(what => {
     if (what.has('stale')) refresh(true);

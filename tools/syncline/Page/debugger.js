@@ -64,9 +64,12 @@ function bisected(found) {
       make('p', { class: 'actions' }, button('Show the event', () => show({ at: Number(number), view: 'event' }))),
       note(`searched ${answer.searched}, ${counted(answer.examined, 'event')} examined`)];
   }
-  return [make('p', { class: 'lead' }, !answer.searched ? 'There are no events to search.'
-    : answer.heldBefore ? `It was true before ${answer.searched}, and did not become true again in it.` : `It never became true in ${answer.searched}.`)];
+  return [make('p', { class: 'lead' }, never(answer))];
 }
+
+/// That no event made a condition true.
+export const never = answer => !answer.searched ? 'There are no events to search.'
+  : answer.heldBefore ? `It was true before ${answer.searched}, and did not become true again in it.` : `It never became true in ${answer.searched}.`;
 
 function varied(found) {
   const answer = found.lines[0] || {};

@@ -87,11 +87,14 @@ export function turner(words, isFirst, next, back, forth) {
     make('span', { class: 'note' }, words), button('After ›', forth, { id: 'after', disabled: !next }));
 }
 
-/// A button that copies a command.
-export function copier(text, words) {
+/// The beginning of a string, for a line.
+export const shortened = (text, length) => text.length > length ? text.slice(0, length) + '…' : text;
+
+/// A button that copies something.
+export function copier(text, words, name = 'Copy the command') {
   const copy = button(words, async () => {
     try { await navigator.clipboard.writeText(text); copy.textContent = 'Copied'; } catch { copy.textContent = 'Not copied'; }
-  }, { class: 'small', 'aria-label': 'Copy the command', title: text });
+  }, { class: 'small', 'aria-label': name, title: text });
   return copy;
 }
 

@@ -2,8 +2,8 @@
 // arrow keys move by one event, a click or a drag moves to a place.
 
 import { at, draw, grouped } from './dom.js';
-import { ask, listen, moment, show, state, store } from './store.js';
-import { full, ticks } from './times.js';
+import { ask, listen, moment, pins, show, state, store } from './store.js';
+import { exact, ticks } from './times.js';
 
 const head = 10, foot = 20, barWidth = 6;
 let found = null, times = new Map(), turn = 0, dragging = false;
@@ -78,7 +78,8 @@ function axis() {
 async function paint() {
   const svg = draw('svg', { viewBox: `0 0 ${width()} ${bottom() + foot}`, 'aria-hidden': 'true' },
     draw('line', { class: 'axis', x1: 0, x2: width(), y1: bottom(), y2: bottom() }), ...bars(), ...axis(),
-    draw('line', { class: 'cursor', id: 'cursor', y1: 0, y2: bottom(), x1: -9, x2: -9 }));
+    ...['pin-0', 'pin-1'].map(id => draw('line', { class: 'pin', id, y1: 0, y2: bottom(), visibility: 'hidden' })),
+    draw('line', { class: 'cursor', id: 'cursor', y1: 0, y2: bottom(), visibility: 'hidden' }));
   chart().replaceChildren(svg);
   await point();
 }
@@ -88,17 +89,29 @@ async function point() {
   const number = moment(), time = await timeOf(number);
   if (number !== moment()) return;
   at('number').replaceChildren(`@${grouped(number)}`, ' of ', `@${grouped(store.last)}`);
-  at('time').replaceChildren(time ? full(time) : '');
+  at('time').replaceChildren(time ? exact(time) : '');
   at('time').title = time ? new Date(time).toISOString() : '';
   chart().setAttribute('aria-valuemin', store.first);
   chart().setAttribute('aria-valuemax', store.last);
   chart().setAttribute('aria-valuenow', number);
-  chart().setAttribute('aria-valuetext', `event ${number}, ${time ? full(time) : ''}`);
+  chart().setAttribute('aria-valuetext', `event ${number}, ${time ? exact(time) : ''}`);
   if (!found) return;
+  await placePins();
   const here = byTime() ? time : number;
   if (here < found.from || here > found.to) return at('span').value === 'all' ? undefined : load();
-  const cursor = at('cursor');
-  if (cursor) for (const end of ['x1', 'x2']) cursor.setAttribute(end, Math.min(width() - 1, Math.max(1, place(here))));
+  put('cursor', here);
+}
+
+async function placePins() {
+  for (const [index, number] of pins().entries()) put(`pin-${index}`, byTime() ? await timeOf(number) : number);
+  for (const index of [0, 1].slice(pins().length)) put(`pin-${index}`, null);
+}
+
+/// Puts a line to a place, or out of sight.
+function put(id, value) {
+  if (!at(id)) return;
+  at(id).setAttribute('visibility', value === null ? 'hidden' : 'visible');
+  if (value !== null) for (const end of ['x1', 'x2']) at(id).setAttribute(end, Math.min(width() - 1, Math.max(1, place(value))));
 }
 
 async function move(event) {
@@ -143,6 +156,6 @@ export function start(failed) {
   listen(what => {
     if (what.has('frame')) showScale();
     if (what.has('store') || what.has('frame')) load().catch(failed);
-    else if (what.has('moment')) point().catch(failed);
+    else if (what.has('moment') || what.has('marks')) point().catch(failed);
   });
 }

@@ -12,8 +12,11 @@ const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric'
 const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 export const full = time => long.format(time);
+const thousandths = time => String(((time % 1000) + 1000) % 1000).padStart(3, '0');
+/// With milliseconds, which tell neighbouring events apart.
+export const exact = time => `${full(time)}.${thousandths(time)}`;
 export const brief = time => short.format(time);
-export const precise = time => seconds.format(time) + '.' + String(((time % 1000) + 1000) % 1000).padStart(3, '0');
+export const precise = time => `${seconds.format(time)}.${thousandths(time)}`;
 export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function duration(milliseconds) {

@@ -7,31 +7,34 @@ import { charts } from './charts.js';
 import { questions } from './debugger.js';
 import { filterRow } from './list.js';
 import { bytesLink, log } from './log.js';
+import { step } from './marks.js';
 import { share } from './share.js';
 import { sqlPage, startSQL } from './sql.js';
 import { status } from './status.js';
 import { tables } from './tables.js';
-import { brief, duration, full } from './times.js';
+import { timeOf } from './timeline.js';
+import { brief, duration, exact } from './times.js';
 
 export const names = [['events', 'Events'], ['status', 'Store'], ['event', 'Event'], ['row', 'Row'], ['tables', 'Tables'], ['sql', 'SQL'],
   ['outbox', 'Outbox'], ['conflicts', 'Conflicts'], ['syncs', 'Syncs'], ['debugger', 'Debugger'], ['charts', 'Charts'], ['log', 'Log']];
 /// Views that do not depend on the moment, or follow it by themselves.
 const timeless = new Set(['status', 'syncs', 'charts', 'debugger', 'sql', 'log']);
 /// Views that are drawn again when something else is chosen in them; the others ask by themselves.
-const redrawn = new Set(['tables', 'outbox', 'syncs', 'log']);
+const redrawn = new Set(['row', 'tables', 'outbox', 'syncs', 'log']);
 const turn = skip => show({ own: { skip: skip || '' } });
 
 const views = {
   async event() {
     const found = await ask('event', { n: moment() });
     if (!found.event) return lostEvent(found);
+    const before = found.n > store.first ? await timeOf(found.n - 1) : 0;
     const cards = found.changes.map(change => make('article', { class: 'card' },
       make('h3', {}, badge(change.change, change.change), ' ', rowLink(change.table, change.id)),
       change.fields.length ? changes(change.fields)
         : change.change === 'changed' ? note('Nothing that an app sees has changed.') : null));
     return [partly(found), title(`@${grouped(found.n)} `, badge(found.kind, 'kind ' + found.kind)),
       make('p', { class: 'lead' }, found.what),
-      make('p', { class: 'note' }, full(found.time)),
+      make('p', { class: 'note' }, exact(found.time), before ? [`, ${duration(found.time - before)} after `, eventLink(found.n - 1)] : null),
       found.leftOut ? make('p', { class: 'problem' }, `${cards.length ? 'A part of this event' : 'This event'} depends on events that can’t be read, and is left out.`) : null,
       cards.length ? cards : found.leftOut ? null : note('No row changed.'),
       found.count > cards.length ? note(`and ${counted(found.count - cards.length, 'more row')}`) : null,
@@ -42,7 +45,8 @@ const views = {
   async row() {
     if (!state.row) return [title('Row'), note('Choose a row in an event, in Tables, or write its address into the box above: ',
       make('code', {}, 'notes/r1'), '.')];
-    const found = await ask('row', { ...state.row, at: asked() });
+    const field = own().field || '';
+    const found = await ask('row', { ...state.row, field, at: asked() });
     const frozen = found.entry && found.entry.frozen;
     const versions = [{ title: 'Server’s row', row: found.entry && found.entry.base, absent: 'unknown' },
       { title: 'Pending here', row: found.entry && found.entry.columns, absent: found.entry && found.entry.pending === 'delete' ? 'delete' : 'nothing' },
@@ -52,17 +56,19 @@ const views = {
     const [sight, ...rest] = found.why.parts;
     const reasons = list => make('ul', { class: 'reasons' }, list.map(parts => make('li', {}, sentence(parts))));
     const system = rest.filter((_, index) => index < found.why.fields.length && isSystem(found.why.fields[index].field));
-    const own = rest.filter(parts => !system.includes(parts));
+    const others = rest.filter(parts => !system.includes(parts));
     return [partly(found), title(`${found.table}/${found.id}`, asOf(found.at)),
       make('p', { class: 'lead' }, sentence(sight)),
-      own.length ? reasons(own) : null, folded(system.length, reasons(system)),
+      others.length ? reasons(others) : null, folded(system.length, reasons(system)),
       found.why.next.length ? make('div', { class: 'next' }, make('h3', {}, 'What you can do'),
         make('ul', {}, found.why.next.map(step => make('li', {}, command(step.command), ' ', step.effect)))) : null,
       found.entry ? [make('h3', {}, 'Side by side'), sides(versions, found.conflict ? found.conflict.colliding : [])] : null,
       make('h3', {}, 'Story ', make('span', { class: 'note' }, counted(found.count, 'event'))),
-      make('p', { class: 'actions' }, button('List only its events', () => filterRow(state.row)),
+      make('p', { class: 'actions' }, fieldChoice(found, field),
+        ['before', 'after'].map(way => button(way === 'before' ? '‹ Before' : 'After ›', () => step(way), { disabled: !found.near[way], id: 'row-' + way })),
+        button('List only its events', () => filterRow(state.row)),
         button('Ask the debugger', () => show({ view: 'debugger', own: { ask: 'bisect', condition: `${found.table}/${found.id}` } }))),
-      story(found)];
+      story(found, field)];
   },
 
   status: () => status(),
@@ -123,13 +129,21 @@ function concerns(damage, [first, last]) {
   return from !== undefined && Number(from) <= last && Number(to || from) >= first;
 }
 
-function story(found) {
-  if (!found.history.length) return note('No event that can be read has changed it.');
-  const steps = found.history.slice().reverse();
-  return [found.count > steps.length ? note(`the newest ${grouped(steps.length)} of them`) : null,
-    make('ol', { class: 'story' }, steps.map(step => make('li', {
+/// Of which field the events are looked for.
+function fieldChoice(found, field) {
+  const names = [...new Set([...found.why.fields.map(one => one.field), ...found.history.flatMap(one => one.difference.fields.map(({ name }) => name)), field])].filter(Boolean).sort();
+  return make('select', { id: 'field', 'aria-label': 'Field', onchange: event => show({ own: { field: event.target.value } }) },
+    make('option', { value: '' }, 'all fields'), names.map(name => make('option', { value: name, selected: name === field }, name)));
+}
+
+function story(found, field) {
+  const steps = found.history.filter(one => !field || one.difference.fields.some(({ name }) => name === field)).reverse();
+  if (!steps.length) return note('No event that can be read has changed it.');
+  return [found.count > found.history.length ? note(`the newest ${grouped(found.history.length)} of them`) : null,
+    make('ol', { class: 'story' }, steps.map((step, index) => make('li', {
       class: step.n > found.at ? 'later' : null, 'aria-current': step.n === moment() ? 'step' : null },
-    make('p', {}, eventLink(step.n), ' ', badge(step.kind, 'kind ' + step.kind), ' ', make('time', { class: 'note' }, full(step.time)),
+    make('p', {}, eventLink(step.n), ' ', badge(step.kind, 'kind ' + step.kind), ' ', make('time', { class: 'note' }, exact(step.time)),
+      steps[index + 1] ? make('span', { class: 'note' }, `, ${duration(step.time - steps[index + 1].time)} later`) : null,
       step.n > found.at ? make('span', { class: 'note' }, ' after the moment') : null),
     step.difference.fields.length ? changes(step.difference.fields) : make('p', { class: 'note' }, step.what))))];
 }

@@ -8,14 +8,16 @@ import SynclineCore
 extension StudioData {
     private static let limit = 500
 
-    func row(_ row: StudioRow, at event: UInt64?) throws -> JSONValue {
+    /// - Parameter field: The field whose nearest changes are looked for; nil for those of the row.
+    func row(_ row: StudioRow, field: String? = nil, at event: UInt64?) throws -> JSONValue {
         try states.read(at: event) { state in
             let view = StoreView(
                 reader: state.reader, through: state.through, totals: state.totals, storage: states.storage)
             // It cuts off long values.
             let style = TextStyle(isForPeople: true, hasColour: false)
             var why = JSONValue.null
-            let story = try RowStory(row, states.storage, limit: StudioData.limit, pausingAt: state.through) { blame in
+            let story = try RowStory(row, field, states.storage, limit: StudioData.limit, pausingAt: state.through) {
+                blame in
                 let report = try WhyReport((row.table, row.id), nil, blame, view, redacts: false, style)
                 why = report.json.adding(["parts": .array(report.sentences.map(\.json))])
             }
@@ -27,6 +29,10 @@ extension StudioData {
                 "conflict": try state.reader.conflict(of: row).map { try $0.preview(state.reader) } ?? .null,
                 "systemColumns": .array(Item.systemColumns.sorted().map(JSONValue.string)),
                 "count": .number(story.count),
+                "near": [
+                    "before": story.before.map { .number($0) } ?? .null,
+                    "after": story.after.map { .number($0) } ?? .null,
+                ],
                 "history": .array(story.steps.map(\.json)),
             ]
         }
@@ -72,18 +78,22 @@ private struct RowStory {
     /// The newest of the events that changed it.
     private(set) var steps: [Step] = []
     private(set) var count = 0
+    /// The nearest events before and after the moment that changed the field.
+    private(set) var before: UInt64?
+    private(set) var after: UInt64?
     /// Whether every event was read and made sense.
     private(set) var isWhole = true
 
     init(
-        _ row: StudioRow, _ storage: POSIXStorage, limit: Int, pausingAt moment: UInt64, _ pause: (Blame) throws -> Void
+        _ row: StudioRow, _ field: String?, _ storage: POSIXStorage, limit: Int, pausingAt moment: UInt64,
+        _ pause: (Blame) throws -> Void
     ) throws {
         let claim = HistoryReading.claim(storage)
         defer { claim?.release() }
         let start = try RowStory.start(storage)
         var next = start.through + 1
         var blame = try Blame(table: row.table, id: row.id, from: start)
-        var before = try blame.entry?.visible
+        var known = try blame.entry?.visible
         var hasPaused = false
         let shapes = ShapeTable()
         try LogInspection(storage).forEachRecord(from: next) { number, record in
@@ -97,18 +107,23 @@ private struct RowStory {
             guard fold(record, number, into: &blame), let event = try? Event(record, shapes: shapes) else {
                 return true
             }
-            let after = try blame.entry?.visible
-            let difference = RowDifference(
-                table: row.table, id: row.id, before: before, after: after, blame.types)
+            let now = try blame.entry?.visible
+            let difference = RowDifference(table: row.table, id: row.id, before: known, after: now, blame.types)
+            note(number, moment, field == nil || difference.fields.contains { $0.name == field })
             steps.append(Step(event: EventSummary(number: number, event: event), difference: difference))
             count += 1
             if steps.count > limit * 2 { steps.removeFirst(limit) }
-            before = after
+            known = now
             return true
         } lost: { _ in
         }
         if !hasPaused { try pause(blame) }
         steps = Array(steps.suffix(limit))
+    }
+
+    private mutating func note(_ number: UInt64, _ moment: UInt64, _ isChange: Bool) {
+        guard isChange else { return }
+        if number < moment { before = number } else if number > moment, after == nil { after = number }
     }
 
     /// Folds an event; one that makes no sense without lost ones is left out.

@@ -1,6 +1,7 @@
 // The debugger in the page. Each question is a command of the tool, which the page shows beside the answer.
 
 import Dispatch
+import SegmentLog
 import SynclineCore
 import SynclineGround
 import SynclineWire
@@ -72,7 +73,13 @@ struct StudioDebugger: Sendable {
 
     /// An answer as the page shows it; the status is that of its response.
     func answer(_ question: String, _ body: Value) -> (status: Int, json: JSONValue) {
-        guard let words = StudioDebugger.words(question, body) else {
+        let words: [String]?
+        do {
+            words = try question == "watch" ? watch(body) : StudioDebugger.words(question, body)
+        } catch {
+            return (422, ToolError(error)?.json ?? .null)
+        }
+        guard let words else {
             return (400, ToolError.usage("the question is not complete").json)
         }
         let (exit, text, warnings) = run(words, .jsonLines, limit: StudioDebugger.limit)
@@ -87,6 +94,20 @@ struct StudioDebugger: Sendable {
                 "warnings": .string(warnings),
             ]
         )
+    }
+
+    /// The search whose answer is the next event after a moment that makes a condition true, or the last one before it.
+    private func watch(_ body: Value) throws -> [String]? {
+        guard case .string(let text)? = body[member: "condition"], !text.isEmpty,
+            case .string(let at)? = body[member: "at"], let moment = UInt64(at)
+        else { return nil }
+        let search = ["replay", "--bisect=\(text)"]
+        guard body[member: "way"] == .string("before") else {
+            return search + ["--from=@\(moment == .max ? moment : moment + 1)"]
+        }
+        let condition = try Bisection.condition(text)
+        let last = try BackwardSearch(POSIXStorage(directory: store), condition).last(before: moment)
+        return search + (last.map { ["--from=@\($0)"] } ?? []) + ["--to=@\(max(1, moment) - 1)"]
     }
 
     /// An answer with the first of its differences, and their number.

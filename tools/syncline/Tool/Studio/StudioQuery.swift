@@ -11,7 +11,7 @@ struct StudioQuery {
     func number(_ name: String) -> UInt64? { UInt64(text(name)) }
     func signed(_ name: String) -> Int64? { Int64(text(name)) }
     func count(_ name: String) -> Int? { number(name).map { Int(min($0, UInt64(Int32.max))) } }
-    private func given(_ name: String) -> String? { text(name).isEmpty ? nil : text(name) }
+    func given(_ name: String) -> String? { text(name).isEmpty ? nil : text(name) }
 
     /// How many elements of a list are wanted.
     func window(_ usual: Int) -> Int { min(500, count("top") ?? usual) }

@@ -71,7 +71,8 @@ final class StudioService: Sendable {
         case "/api/count": try data.count(query.query, at: query.number("at"))
         case "/api/search": try search(query)
         case "/api/row":
-            try query.row.map { try data.row($0, at: query.number("at")) } ?? ToolError.usage("a row is needed").json
+            try query.row.map { try data.row($0, field: query.given("field"), at: query.number("at")) }
+                ?? ToolError.usage("a row is needed").json
         case "/api/outbox":
             try data.outbox(at: query.number("at"), skip: query.count("skip") ?? 0, top: query.window(50))
         case "/api/conflicts": try data.conflicts(at: query.number("at"))

@@ -38,7 +38,7 @@ struct StudioView {
         case "status": ["status"]
         case "events": events
         case "event": ["show", event.map { "@\($0)" } ?? "@-1"]
-        case "row": text("row").map { ["why"] + at + ["--", $0] }
+        case "row": text("row").map { ["why"] + at + ["--", $0 + (text("field").map { ".\($0)" } ?? "")] }
         case "tables": rows
         case "sql": question?.words
         case "outbox": ["inspect", "outbox"] + at

@@ -1,0 +1,110 @@
+// Ways through the events that lead backwards as well: two pinned moments with what is between them, a condition that
+// stops where it became true, and the events that changed a row or a field.
+
+import { at, button, counted, make, problem } from './dom.js';
+import { ask, asked, listen, moment, pins, show, state, store, tell } from './store.js';
+import { never } from './debugger.js';
+import { eventLink } from './fields.js';
+import { timeOf } from './timeline.js';
+import { duration } from './times.js';
+
+let turn = 0, isOpen = false, failed = console.error;
+
+// MARK: Pinned moments
+
+const setPins = all => show({ marks: { pins: all.join(',') } });
+
+/// Pins the moment beside the one that was pinned last, or lets it go.
+export function pin() {
+  const here = moment(), all = pins();
+  setPins(all.includes(here) ? all.filter(one => one !== here) : [...all, here].slice(-2));
+}
+
+/// The pinned moments in order; one alone stands beside the moment that is shown.
+function ends() {
+  const all = pins();
+  return [...new Set(all.length === 1 ? [...all, moment()] : all)].sort((a, b) => a - b);
+}
+
+/// Shows what changed between the pinned moments.
+export function difference() {
+  const [from, to] = ends();
+  if (to) show({ view: 'debugger', own: { ask: 'compare', with: '@' + from, from: '@' + to } });
+  else say('Pin a moment first: p.');
+}
+
+async function pinned() {
+  const all = pins(), [from, to] = ends();
+  const between = to ? duration(await timeOf(to) - await timeOf(from)) : null;
+  return [all.map(number => make('span', { class: 'pinned' }, eventLink(number),
+    button('×', () => setPins(pins().filter(one => one !== number)), { class: 'small', 'aria-label': `Unpin @${number}` }))),
+  to ? [make('span', { class: 'note', id: 'apart' }, `${between}, ${counted(to - from, 'event')} apart`), button('Difference', difference, { class: 'small', id: 'difference' })]
+    : all.length ? make('span', { class: 'note' }, 'is pinned') : null];
+}
+
+// MARK: Stops
+
+/// Says something about the last step until the next one.
+function say(...words) {
+  at('said').replaceChildren(...words);
+  draw().catch(failed);
+}
+
+/// Goes to the event before or after the moment that changed the row, or the field that is chosen of it.
+export async function step(way) {
+  if (!state.row) return say('Choose a row first.');
+  const mine = ++turn, { table, id } = state.row, field = (state.own.row || {}).field || '';
+  try {
+    const found = await ask('row', { table, id, field, at: asked() });
+    if (mine !== turn) return;
+    const number = found.near[way];
+    if (number) show({ at: number }, true);
+    else say(`No event ${way} this one changed ${table}/${id}${field && '.' + field}.`);
+  } catch (error) { say(problem(error)); }
+}
+
+/// Goes to the event before or after the moment where the watched condition became true.
+export async function stop(way) {
+  const condition = at('watched').value.trim() || state.marks.watch;
+  if (!condition) return watch();
+  const mine = ++turn;
+  if (condition !== state.marks.watch) show({ marks: { watch: condition } });
+  say('Searching…');
+  try {
+    const answer = (await tell('debug/watch', { condition, way, at: String(moment()) })).lines[0] || {};
+    if (mine !== turn) return;
+    if (answer.event) show({ at: Number(answer.event.address.slice(1)) }, true);
+    say(answer.event ? `Became true at ${answer.event.address}.` : never(answer));
+  } catch (error) { if (mine === turn) say(problem(error)); }
+}
+
+/// Opens the box for the condition.
+export function watch() {
+  isOpen = true;
+  draw().then(() => at('watched').focus(), failed);
+}
+
+// MARK: Showing
+
+async function draw() {
+  const content = await pinned();
+  at('pins').replaceChildren(...content.flat(3).filter(Boolean));
+  at('watch').hidden = !isOpen && !state.marks.watch;
+  at('marks').hidden = !content.flat(3).some(Boolean) && at('watch').hidden && !at('said').textContent;
+  at('pin').setAttribute('aria-pressed', pins().includes(moment()));
+}
+
+export function start(report) {
+  failed = error => report(error);
+  at('pin').addEventListener('click', pin);
+  at('watching').addEventListener('click', watch);
+  at('watch').addEventListener('submit', event => { event.preventDefault(); stop('after'); });
+  for (const way of ['before', 'after']) at('stop-' + way).addEventListener('click', () => stop(way));
+  at('unwatch').addEventListener('click', () => { isOpen = false; at('watched').value = ''; at('said').replaceChildren(); show({ marks: { watch: '' } }); draw().catch(failed); });
+  listen(what => {
+    if (what.has('marks')) at('watched').value = state.marks.watch || '';
+    if (what.has('moment')) at('said').replaceChildren();
+    if (store.last && ['moment', 'marks', 'store'].some(kind => what.has(kind))) draw().catch(failed);
+  });
+  at('watched').value = state.marks.watch || '';
+}

@@ -1,0 +1,60 @@
+// The last event before a moment that made a condition true: where the page's watchpoint stops on the way back. The
+// nearest events are looked at first, in stretches that grow.
+
+import SegmentLog
+import Syncline
+import SynclineCore
+
+struct BackwardSearch {
+    private let storage: any LogStorage
+    private let condition: Condition
+    /// The number of events of the first stretch.
+    private let length: UInt64
+
+    init(_ storage: any LogStorage, _ condition: Condition, length: UInt64 = 4096) {
+        (self.storage, self.condition, self.length) = (storage, condition, max(1, length))
+    }
+
+    func last(before moment: UInt64) throws -> UInt64? {
+        try HistoryReading.run(storage) {
+            let loader = StateLoader(storage)
+            let first = try loader.earliest().through + 1
+            let inspection = LogInspection(storage)
+            let end = try inspection.lastRecord(try inspection.catalog()).rawValue + 1
+            for stretch in BackwardSearch.stretches(first, min(moment, end), length) {
+                let begin = stretch.lowerBound
+                let start = try begin == first ? loader.earliest() : loader.load(through: begin - 1)
+                if let found = try last(in: stretch, from: start) { return found }
+            }
+            return nil
+        }
+    }
+
+    /// The events from the first until before the moment, the last ones first; each stretch is eight times as long as
+    /// the one before.
+    static func stretches(_ first: UInt64, _ moment: UInt64, _ length: UInt64) -> [Range<UInt64>] {
+        var stretches: [Range<UInt64>] = []
+        var (end, length) = (moment, length)
+        while end > first {
+            let begin = end - first > length ? end - length : first
+            stretches.append(begin..<end)
+            end = begin
+            length = length > .max / 8 ? .max : length * 8
+        }
+        return stretches
+    }
+
+    private func last(in stretch: Range<UInt64>, from start: Projector) throws -> UInt64? {
+        var search = try ReplaySearch(condition, from: start)
+        var found: UInt64?
+        try LogInspection(storage).forEachRecord(from: stretch.lowerBound) { number, record in
+            guard number < stretch.upperBound else { return false }
+            let held = search.holds
+            if try search.fold(record, number: number), !held { found = number }
+            return true
+        } lost: { lost in
+            if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
+        }
+        return found
+    }
+}
