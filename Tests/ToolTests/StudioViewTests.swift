@@ -12,6 +12,8 @@ import Testing
         ["view": "status"], ["view": "events"], ["view": "events", "kind": "local", "in": "todoitem"],
         ["view": "events", "kind": "local,undo,drop", "in": "todoitem"], ["view": "events", "only": "todoitem/a"],
         ["view": "events", "kind": "sent,answer", "only": "todoitem/a"], ["view": "events", "kind": "lost"],
+        ["view": "events", "outcome": "problem"],
+        ["view": "events", "outcome": "conflict", "kind": "answer", "in": "todoitem"],
         ["view": "event", "at": "3"], ["view": "event"], ["view": "row", "row": "todoitem/a", "at": "5"],
         ["view": "row", "row": "todoitem/a", "field": "text"],
         ["view": "tables", "table": "todoitem", "order": "text desc", "filter": "text ne 'x'", "at": "4"],
@@ -49,7 +51,7 @@ import Testing
         #expect(try await ask(page, "command", ["view": "charts"]).body == Array(#"{"command":null}"#.utf8))
         let points = try await ask(page, "export", ["view": "charts", "form": "csv"])
         #expect(String(decoding: points.body, as: UTF8.self).hasPrefix("n,time,made,done,pending,age,bytes\n"))
-        for view in [["view": "row"], ["view": "sql"], ["view": "nothing"], ["view": "events", "outcome": "problem"]] {
+        for view in [["view": "row"], ["view": "sql"], ["view": "nothing"]] {
             #expect(try await ask(page, "command", view).body == Array(#"{"command":null}"#.utf8), "\(view)")
             #expect(try await ask(page, "export", view).status == 422, "\(view)")
         }
@@ -75,8 +77,30 @@ import Testing
                 "sql",
                 #"select * from syncline_events where cause in ('a', 'b'') or 1') and "table" = 't' and id = 'i''/@1'"#,
             ])
+        #expect(
+            try words(["view": "events", "outcome": "problem", "in": "it's"]) == [
+                "sql",
+                "select * from syncline_events where outcome in ('conflict', 'failing', 'parked')"
+                    + " and \"table\" = 'it''s'",
+            ])
         #expect(try words(["view": "debugger", "ask": "resolve", "table": "t", "id": "i", "choice": "merge"]).isEmpty)
         #expect(try words(["view": "outbox", "at": "@9 --x"]) == ["inspect", "outbox"])
+    }
+
+    @Test func `the command of an outcome finds the events that the list shows`() async throws {
+        let page = try StudioPageCall(TestLog.story())
+        try page.summary()
+        var found = 0
+        for outcome in ["problem"] + StudioIndex.outcomes.dropFirst() {
+            let view = ["view": "events", "outcome": outcome]
+            let listed = try page.object("lines", ["outcome": outcome, "fold": "off", "top": "500"])["lines"]
+            let numbers = (listed as? [[String: Any]] ?? []).compactMap { $0["n"] as? Int }
+            let file = try await ask(page, "export", view)
+            let rows = try JSONSerialization.jsonObject(with: Data(file.body)) as? [[String: Any]] ?? []
+            #expect(Set(rows.compactMap { $0["event"] as? Int }) == Set(numbers), "\(outcome)")
+            found += numbers.count
+        }
+        #expect(found > 3)
     }
 
     @Test func `a file that is too large or takes too long is refused with the way out`() async throws {

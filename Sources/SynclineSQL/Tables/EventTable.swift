@@ -11,7 +11,7 @@ final class EventTable: VirtualTable {
 
     init(_ source: SQLSource) {
         self.source = source
-        super.init(columns: ["event", "time", "cause", "table", "id", "operation", "columns"])
+        super.init(columns: ["event", "time", "cause", "table", "id", "operation", "columns", "outcome"])
     }
 
     /// A scan can use the number of one event, a list of them, or the first number of a range.
@@ -148,7 +148,7 @@ private final class EventRows: ScanRows {
     private func readAroundDamage(from start: UInt64, through last: UInt64) throws {
         let shapes = ShapeTable()
         func lost(_ number: UInt64) -> [[Value]] {
-            [[.integer(Int64(number)), .null, .string("lost"), .null, .null, .null, .null]]
+            [[.integer(Int64(number)), .null, .string("lost")] + Array(repeating: .null, count: 5)]
         }
         try LogInspection(table.source.storage).forEachRecord(from: start) { number, record in
             let event = try? Event(record, shapes: shapes)
@@ -177,12 +177,18 @@ extension Event {
             .integer(Int64(number)), .date(Timestamp(.init(milliseconds: time))), .string(cause),
         ]
         let named = namedRows
-        if named.isEmpty { return [head + [.null, .null, .null, .null]] }
+        if named.isEmpty { return [head + [.null, .null, .null, .null, outcome]] }
         return named.map { row in
             head + [
                 .string(row.table), row.id.map { .string($0) } ?? .null, row.kind.map { .string("\($0)") } ?? .null,
-                SystemTable.object(row.columns),
+                SystemTable.object(row.columns), outcome,
             ]
         }
+    }
+
+    /// How the server answered.
+    private var outcome: Value {
+        guard case .answered(let answer) = body else { return .null }
+        return .string(answer.outcome.name)
     }
 }

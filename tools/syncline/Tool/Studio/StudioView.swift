@@ -43,7 +43,7 @@ struct StudioView {
         case "sql": question?.words
         case "outbox": ["inspect", "outbox"] + at
         case "conflicts": ["conflicts"] + at
-        case "syncs": ["sql", StudioView.statement(causes: StudioView.syncs, table: nil, id: nil)]
+        case "syncs": ["sql", StudioView.statement(causes: StudioView.syncs)]
         case "debugger": text("ask").flatMap { $0 == "resolve" ? nil : StudioDebugger.words($0, body) }
         case "log": bytes
         default: nil
@@ -66,25 +66,34 @@ struct StudioView {
 
     private static let syncs = ["sent", "answer", "server-worked", "pull", "purge", "cursor-reset"]
 
-    /// `log` knows one kind at most; several are a statement. No command knows outcomes.
+    /// `log` knows one kind at most, and no outcomes; the rest are statements.
     private var events: [String]? {
-        guard text("outcome") == nil else { return nil }
         let causes = (text("kind") ?? "").split(separator: ",").map(String.init)
-        guard causes.count > 1 || causes == ["lost"] else {
+        let outcome = text("outcome")
+        guard causes.count > 1 || causes == ["lost"] || outcome != nil else {
             let row = option("only", "row")
             return ["log"] + causes.map { "--kind=\($0)" } + (row.isEmpty ? option("in", "table") : row)
         }
         // The id is all after the slash.
         let row = text("only")?.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        return ["sql", StudioView.statement(causes: causes, table: row?[0] ?? text("in"), id: row?.dropFirst().first)]
+        let outcomes = outcome == "problem" ? StudioIndex.problems.sorted() : outcome.map { [$0] } ?? []
+        return [
+            "sql",
+            StudioView.statement(
+                causes: causes, outcomes: outcomes, table: row?[0] ?? text("in"), id: row?.dropFirst().first),
+        ]
     }
 
-    private static func statement(causes: [String], table: String?, id: String?) -> String {
+    private static func statement(
+        causes: [String], outcomes: [String] = [], table: String? = nil, id: String? = nil
+    ) -> String {
         func string(_ text: String) -> String { text.quoted(by: "'") }
-        let list = causes.map(string).joined(separator: ", ")
+        func one(_ column: String, of words: [String]) -> [String] {
+            words.isEmpty ? [] : ["\(column) in (\(words.map(string).joined(separator: ", ")))"]
+        }
         let conditions =
-            ["cause in (\(list))"] + (table.map { ["\"table\" = \(string($0))"] } ?? [])
-            + (id.map { ["id = \(string($0))"] } ?? [])
+            one("cause", of: causes) + one("outcome", of: outcomes)
+            + (table.map { ["\"table\" = \(string($0))"] } ?? []) + (id.map { ["id = \(string($0))"] } ?? [])
         return "select * from syncline_events where " + conditions.joined(separator: " and ")
     }
 }
