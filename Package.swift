@@ -146,9 +146,9 @@ let package = Package(
             name: "StudioPage",
             path: "tools/syncline/Page",
             resources: [
-                "page.html", "style.css", "app.js", "charts.js", "debugger.js", "dom.js", "fields.js", "list.js",
-                "log.js", "marks.js", "share.js", "sql.js", "status.js", "store.js", "tables.js", "timeline.js",
-                "times.js", "trail.js", "views.js",
+                "page.html", "style.css", "app.js", "beside.js", "charts.js", "debugger.js", "dom.js", "drop.js",
+                "fields.js", "list.js", "log.js", "marks.js", "share.js", "sql.js", "status.js", "store.js",
+                "tables.js", "timeline.js", "times.js", "trail.js", "views.js",
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),

@@ -8,6 +8,7 @@ import time
 
 import addresses  # The stories are noted when they are read.
 import backwards
+import beside
 import page
 import questions
 import values

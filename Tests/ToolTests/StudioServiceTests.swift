@@ -190,7 +190,7 @@ import Testing
             return fields.contains { $0["name"] as? String == "text" }
         }
         let numbers = ofText.compactMap { $0["n"] as? Int }
-        #expect(numbers.count > 2 && numbers.count < story.count)
+        #expect(!numbers.isEmpty && numbers.count < story.count)
         for moment in 1...20 {
             #expect(
                 try near("\(moment)", "text")
@@ -237,7 +237,8 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 7, 4096] as [UInt64])
     func `a search backwards finds the last event in stretches of any length`(_ length: UInt64) throws {
-        let storage = POSIXStorage(directory: try TestLog.story().path)
+        let log = try TestLog.story()
+        let storage = POSIXStorage(directory: log.path)
         for text in [
             "pending ge 1", "todoitem/a.text eq 'oat milk'", "conflicts ge 1", "count(todoitem: id ne 'q') ge 2",
         ] {

@@ -11,15 +11,22 @@ struct StudioPageCall {
     /// The folder of a log goes with it.
     private let log: TestLog
 
-    init(_ log: TestLog, mayWrite: Bool = false, statementSeconds: Int = 3600) throws {
+    init(
+        _ log: TestLog, mayWrite: Bool = false, dropLimit: UInt64 = StudioShelf.limit, statementSeconds: Int = 3600
+    ) throws {
         self.log = log
         let host = Host(
             environment: Environment(
                 variables: [:], directory: "/", outputIsTerminal: false, errorsAreTerminal: false, width: 80),
             output: MemorySink(), errors: MemorySink(), input: MemoryLines())
+        let gate = StudioGate(token: "t", session: "s")
+        let debugger = StudioDebugger(host, .all, store: log.path)
+        let shelf = StudioShelf(limit: dropLimit) { path, name, traffic in
+            StudioService(
+                try StudioData(path, name: name, traffic: traffic), gate, debugger.of(path), mayWrite: false)
+        }
         service = StudioService(
-            try StudioData(log.path), StudioGate(token: "t", session: "s"),
-            StudioDebugger(host, .all, store: log.path), mayWrite: mayWrite,
+            try StudioData(log.path), gate, debugger, mayWrite: mayWrite, shelf: shelf,
             statementSeconds: statementSeconds)
     }
 

@@ -4,6 +4,8 @@ import { at, button, counted, grouped, make, visible } from './dom.js';
 import { ask, changed, listen, moment, restore, show, state, store } from './store.js';
 import { full, moment as momentOf, zone } from './times.js';
 import { advice, gapLink } from './fields.js';
+import * as beside from './beside.js';
+import * as drop from './drop.js';
 import * as list from './list.js';
 import { bytesLink } from './log.js';
 import * as marks from './marks.js';
@@ -44,7 +46,7 @@ async function refresh(isForced) {
 }
 
 function header() {
-  at('store').replaceChildren(visible(store.store.split('/').filter(Boolean).pop() || store.store));
+  at('store').replaceChildren(visible(store.name));
   at('store').title = visible(store.store);
   document.title = `${at('store').textContent} – Syncline studio`;
   at('time').parentElement.title = zone();
@@ -120,7 +122,7 @@ function key(event) {
   const actions = {
     '/': () => at('box').focus(), '[': () => show({ at: moment() - 1 }, true), ']': () => show({ at: moment() + 1 }, true),
     '{': () => marks.step('before'), '}': () => marks.step('after'), '<': () => marks.stop('before'), '>': () => marks.stop('after'),
-    p: marks.pin, d: marks.difference, w: marks.watch, s: trail.open, n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
+    p: marks.pin, d: marks.difference, w: marks.watch, s: trail.open, o: drop.choose, n: () => show({ at: null }, true), f: () => at('follow').click(), l: focusList, t: () => at('chart').focus(),
     '?': () => at('keys').showModal(), b: () => { show({ view: 'log' }); at('panel').focus({ preventScroll: true }); },
   };
   const view = /^\d$/.test(event.key) && views.names[Number(event.key) || 10];
@@ -144,6 +146,8 @@ function start() {
   timeline.start(failed);
   marks.start(failed);
   trail.start(views.names);
+  beside.start(failed);
+  drop.start();
   at('goto').addEventListener('submit', find);
   at('previous').addEventListener('click', () => show({ at: moment() - 1 }, true));
   at('following').addEventListener('click', () => show({ at: moment() + 1 }, true));

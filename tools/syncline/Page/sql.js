@@ -10,17 +10,18 @@ const last = { text: '', answer: null, error: null, statement: null, isQuick: fa
 /// The statement that the address of the page had last.
 let addressed = '';
 /// The statement that is running, with its ticket.
-let running = null, turn = 0, settling = 0;
+let running = null, turn = 0, settling = 0, drafting = 0;
 
 export function sqlPage() {
   const statement = make('textarea', { id: 'statement', rows: 4, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off',
-    placeholder: 'select …', oninput: event => { last.text = event.target.value; }, onkeydown: key });
-  const given = own().statement || '';
+    placeholder: 'select …', oninput: event => { last.text = event.target.value; keepDraft(); }, onkeydown: key });
+  const { statement: given = '', draft } = own();
   const isNews = given !== addressed && given !== '';
   if (isNews) last.text = addressed = given;
+  if (draft) last.text = draft;
   statement.value = last.text;
   const slider = make('input', { type: 'range', id: 'sql-moment', step: 1, oninput: event => show({ at: Number(event.target.value) }, true) });
-  setTimeout(() => { follow(); busy(); if (isNews) run(); else draw(); }, 0);
+  setTimeout(() => { follow(); busy(); if (isNews) run(given); else draw(); }, 0);
   return [title('SQL'),
     make('form', { class: 'sql', onsubmit: event => { event.preventDefault(); run(); } },
       make('label', {}, make('span', {}, 'Statement'), statement),
@@ -43,16 +44,25 @@ function key(event) {
   if (event.key === 'Escape') stop();
 }
 
+/// What is written and not yet run is in the address, too.
+function keepDraft() {
+  clearTimeout(drafting);
+  drafting = setTimeout(() => {
+    if (state.view === 'sql') show({ own: { ...own(), draft: last.text.trim() === addressed ? '' : last.text } }, true);
+  }, 300);
+}
+
 // MARK: Running
 
 /// Runs the statement as of the moment; one that is still running is stopped first.
-async function run() {
-  const mine = ++turn, statement = last.text.trim();
+async function run(given = last.text) {
+  const mine = ++turn, statement = given.trim();
   clearTimeout(settling);
   if (running) { stop(); await running.ended; }
   if (mine !== turn || !statement) return;
   addressed = statement;
-  if (state.view === 'sql') show({ own: { statement } });
+  clearTimeout(drafting);
+  if (state.view === 'sql') show({ own: { statement, draft: last.text.trim() === statement ? '' : last.text } });
   const ticket = crypto.randomUUID(), begin = performance.now();
   running = { ticket, ended: tell('sql', { statement, at: asked(), ticket }).then(answer => ({ answer, error: null }), error => ({ answer: null, error })) };
   busy();
@@ -86,7 +96,7 @@ function follow(isMoved) {
   at('sql-at').textContent = '@' + grouped(moment());
   if (!isMoved || !last.isQuick || last.statement !== last.text.trim()) return;
   clearTimeout(settling);
-  settling = setTimeout(run, 150);
+  settling = setTimeout(() => run(), 150);
 }
 
 export const startSQL = () => listen(what => { if (state.view === 'sql' && (what.has('moment') || what.has('store'))) follow(what.has('moment')); });

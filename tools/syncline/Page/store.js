@@ -1,7 +1,7 @@
 // The store that the page shows, and what the page shows of it. The address of the page holds what is shown, so that the
 // buttons of the browser go back and forth.
 
-async function answer(response, form = 'json') {
+export async function answer(response, form = 'json') {
   if (response.ok) return response[form]();
   const text = await response.text();
   const error = new Error(text.trim() || 'The studio does not answer.');
@@ -9,13 +9,16 @@ async function answer(response, form = 'json') {
   throw error;
 }
 
+/// A report that was dropped on the page has a path of its own.
+const base = (location.pathname.match(/^\/open\/\d+/) || [''])[0] + '/api/';
+
 export async function ask(path, parameters) {
   const given = Object.entries(parameters || {}).filter(([, value]) => value !== null && value !== undefined && value !== '');
   const query = new URLSearchParams(given).toString();
-  return answer(await fetch('/api/' + path + (query ? '?' + query : ''), { cache: 'no-store' }));
+  return answer(await fetch(base + path + (query ? '?' + query : ''), { cache: 'no-store' }));
 }
 
-const post = (path, body) => fetch('/api/' + path, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+const post = (path, body) => fetch(base + path, { method: 'POST', headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify(body) });
 export const tell = async (path, body) => answer(await post(path, body));
 /// The content of a view as a file.
@@ -26,8 +29,8 @@ export const content = async (parts, form) => answer(await post('export', { ...p
 /// address.
 export const state = { view: 'status', at: null, row: null, own: {}, frame: {}, marks: {} };
 const frameNames = ['kind', 'in', 'outcome', 'only', 'fold', 'span', 'axis'];
-const markNames = ['pins', 'watch'];
-const ownNames = { row: ['field'], tables: ['table', 'order', 'filter', 'search', 'by', 'system', 'after', 'before'], sql: ['statement'],
+const markNames = ['pins', 'watch', 'beside', 'apart'];
+const ownNames = { row: ['field'], tables: ['table', 'order', 'filter', 'search', 'by', 'system', 'after', 'before'], sql: ['statement', 'draft'],
   debugger: ['ask', 'condition', 'events', 'policy', 'with', 'from', 'to', 'table'], outbox: ['skip'], syncs: ['skip'],
   log: ['bytes', 'frames', 'fields'] };
 export const own = () => state.own[state.view] || {};

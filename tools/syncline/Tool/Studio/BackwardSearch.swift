@@ -15,13 +15,12 @@ struct BackwardSearch {
         (self.storage, self.condition, self.length) = (storage, condition, max(1, length))
     }
 
+    /// - Parameter moment: An event of the log, or the number after the last one.
     func last(before moment: UInt64) throws -> UInt64? {
         try HistoryReading.run(storage) {
             let loader = StateLoader(storage)
             let first = try loader.earliest().through + 1
-            let inspection = LogInspection(storage)
-            let end = try inspection.lastRecord(try inspection.catalog()).rawValue + 1
-            for stretch in BackwardSearch.stretches(first, min(moment, end), length) {
+            for stretch in BackwardSearch.stretches(first, moment, length) {
                 let begin = stretch.lowerBound
                 let start = try begin == first ? loader.earliest() : loader.load(through: begin - 1)
                 if let found = try last(in: stretch, from: start) { return found }

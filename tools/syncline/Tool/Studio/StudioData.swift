@@ -10,13 +10,20 @@ final class StudioData: Sendable {
     let states: StudioStates
     let syncs: StudioSyncs
     let path: String
+    /// What the page calls it.
+    let name: String
     var storage: POSIXStorage { states.storage }
     private let charts = Mutex<(through: UInt64, json: JSONValue)?>(nil)
     private let waiting = Mutex<(through: UInt64, json: JSONValue)?>(nil)
 
-    /// - Parameter traffic: The recorded requests of the store.
-    init(_ path: String, traffic: @escaping @Sendable () throws -> [TrafficSession] = { [] }) throws {
+    /// - Parameters:
+    ///   - name: The name of its file, if it is a report.
+    ///   - traffic: The recorded requests of the store.
+    init(
+        _ path: String, name: String? = nil, traffic: @escaping @Sendable () throws -> [TrafficSession] = { [] }
+    ) throws {
         self.path = path
+        self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
         let storage = POSIXStorage(directory: path)
         _ = try LogInspection(storage).catalog()
         events = StudioEvents(storage)
@@ -34,7 +41,7 @@ final class StudioData: Sendable {
         let found = events.damage
         let damage = catalog.damage.filter { $0.remedy != .cutTail && !found.contains($0) } + found
         return [
-            "store": .string(path), "first": .number(numbers.lowerBound), "last": .number(last),
+            "store": .string(path), "name": .string(name), "first": .number(numbers.lowerBound), "last": .number(last),
             "indexed": .number(numbers.upperBound - 1), "complete": .boolean(isComplete),
             "firstTime": times.map { .number($0.first) } ?? .null,
             "lastTime": times.map { .number($0.last) } ?? .null,

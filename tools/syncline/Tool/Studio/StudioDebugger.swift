@@ -17,6 +17,13 @@ struct StudioDebugger: Sendable {
         self.store = store
     }
 
+    private init(_ store: String, like other: StudioDebugger) {
+        (self.store, environment, table) = (store, other.environment, other.table)
+    }
+
+    /// The same for another store.
+    func of(_ store: String) -> StudioDebugger { StudioDebugger(store, like: self) }
+
     /// The words of the command that answers a question; nil if there is no such question.
     static func words(_ question: String, _ body: Value) -> [String]? {
         func text(_ name: String) -> String? {
@@ -82,6 +89,7 @@ struct StudioDebugger: Sendable {
         guard let words else {
             return (400, ToolError.usage("the question is not complete").json)
         }
+        if words.isEmpty { return (200, ["command": .null, "count": .number(0), "lines": []]) }
         let (exit, text, warnings) = run(words, .jsonLines, limit: StudioDebugger.limit)
         let lines = text.split(separator: "\n").compactMap { try? Value(json: $0.utf8) }
         if let error = lines.last, error[member: "error"] != nil { return (422, JSONValue(error)) }
@@ -96,18 +104,24 @@ struct StudioDebugger: Sendable {
         )
     }
 
-    /// The search whose answer is the next event after a moment that makes a condition true, or the last one before it.
+    /// The search whose answer is the next event after a moment that makes a condition true, or the last one before it;
+    /// empty if no event is there.
     private func watch(_ body: Value) throws -> [String]? {
         guard case .string(let text)? = body[member: "condition"], !text.isEmpty,
             case .string(let at)? = body[member: "at"], let moment = UInt64(at)
         else { return nil }
         let search = ["replay", "--bisect=\(text)"]
+        let storage = POSIXStorage(directory: store)
+        let catalog = try LogInspection(storage).catalog()
+        let first = catalog.segments.first?.first.rawValue ?? 1
+        let last = try LogInspection(storage).lastRecord(catalog).rawValue
         guard body[member: "way"] == .string("before") else {
-            return search + ["--from=@\(moment == .max ? moment : moment + 1)"]
+            return moment < last ? search + ["--from=@\(max(first, moment + 1))"] : []
         }
-        let condition = try Bisection.condition(text)
-        let last = try BackwardSearch(POSIXStorage(directory: store), condition).last(before: moment)
-        return search + (last.map { ["--from=@\($0)"] } ?? []) + ["--to=@\(max(1, moment) - 1)"]
+        let end = min(moment, last + 1)
+        guard end > first else { return [] }
+        let found = try BackwardSearch(storage, try Bisection.condition(text)).last(before: end)
+        return search + (found.map { ["--from=@\($0)"] } ?? []) + ["--to=@\(end - 1)"]
     }
 
     /// An answer with the first of its differences, and their number.

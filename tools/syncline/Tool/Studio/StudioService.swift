@@ -10,19 +10,26 @@ final class StudioService: Sendable {
     private let debugger: StudioDebugger
     private let sql: StudioSQL
     private let mayWrite: Bool
+    private let shelf: StudioShelf?
 
+    /// - Parameter shelf: The studios beside this one, which it passes requests on to.
     init(
-        _ data: StudioData, _ gate: StudioGate, _ debugger: StudioDebugger, mayWrite: Bool, statementSeconds: Int = 20
+        _ data: StudioData, _ gate: StudioGate, _ debugger: StudioDebugger, mayWrite: Bool,
+        shelf: StudioShelf? = nil, statementSeconds: Int = 20
     ) {
         self.data = data
         self.gate = gate
         self.debugger = debugger
         self.mayWrite = mayWrite
+        self.shelf = shelf
         sql = StudioSQL(data.states, seconds: statementSeconds)
     }
 
     /// Ends running work, before the server stops.
-    func stop() { sql.stop() }
+    func stop() {
+        sql.stop()
+        shelf?.stop()
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch gate.judge(request) {
@@ -33,6 +40,14 @@ final class StudioService: Sendable {
             response.headers = [HTTPHeader("Location", "/"), HTTPHeader("Set-Cookie", cookie)]
             return response
         case .admitted: break
+        }
+        if let shelf, let (number, path) = StudioShelf.place(request.path) {
+            guard let studio = shelf.studio(number) else {
+                return Self.text(404, "This report is no longer open. Drop its file on the page again.")
+            }
+            var request = request
+            request.path = path
+            return studio.answer(request)
         }
         do {
             return try request.method == "POST" ? post(request) : get(request)
@@ -53,7 +68,7 @@ final class StudioService: Sendable {
     /// The answer to a question; nil if there is no such question.
     private func json(_ path: String, _ query: StudioQuery) throws -> JSONValue? {
         switch path {
-        case "/api/summary": try data.summary(mayWrite: mayWrite)
+        case "/api/summary": try data.summary(mayWrite: mayWrite).adding(["others": shelf?.json ?? []])
         case "/api/counts": try data.counts()
         case "/api/status": try data.status()
         case "/api/timeline":
@@ -108,6 +123,7 @@ final class StudioService: Sendable {
 
     /// A statement, a question to the debugger, or a decision about a conflict.
     private func post(_ request: HTTPRequest) throws -> HTTPResponse {
+        if request.path == "/api/drop" { return postPart(request) }
         if request.path == "/api/command" || request.path == "/api/export" { return try postView(request) }
         if request.path == "/api/sql" || request.path == "/api/cancel" { return postSQL(request) }
         let question = request.path.split(separator: "/").last.map(String.init) ?? ""
@@ -153,6 +169,22 @@ final class StudioService: Sendable {
         }
     }
 
+    /// A part of a report's file.
+    private func postPart(_ request: HTTPRequest) -> HTTPResponse {
+        let query = StudioQuery(request: request)
+        guard let shelf else { return Self.text(405, "Drop it on the page of the store.") }
+        guard let ticket = query.given("ticket"), let size = query.number("size"), let offset = query.number("offset")
+        else { return Self.text(400, "A part of a file needs a ticket, the size and the offset.") }
+        let name = String(query.text("name").prefix(200))
+        do {
+            let number = try shelf.take(
+                StudioShelf.Part(ticket: ticket, name: name, size: size, offset: offset, bytes: request.body ?? []))
+            return Self.json(200, ["number": number.map { .number($0) } ?? .null])
+        } catch {
+            return Self.json(422, ToolError(error)?.json ?? .null)
+        }
+    }
+
     private static func value(_ request: HTTPRequest) -> Value? { request.body.flatMap { try? Value(json: $0) } }
 
     // MARK: Answers
@@ -164,7 +196,7 @@ final class StudioService: Sendable {
             HTTPHeader(
                 "Content-Security-Policy",
                 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-                    + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+                    + "img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"),
         ]
     }
 
