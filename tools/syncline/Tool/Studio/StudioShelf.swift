@@ -48,7 +48,14 @@ final class StudioShelf: Sendable {
         }
     }
 
-    func stop() { content.withLock { content in for open in content.open { open.service.stop() } } }
+    /// Ends running work, and removes what was made of the reports.
+    func stop() {
+        let ended = content.withLock { content in
+            defer { content = Content() }
+            return content
+        }
+        for open in ended.open { open.service.stop() }
+    }
 
     /// The studios, as the page lists them.
     var json: JSONValue {
