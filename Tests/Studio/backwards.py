@@ -184,6 +184,25 @@ def watches(browser, folder):
 
 
 @story
+def began(browser, folder):
+    """From a conflict to the event where it began."""
+    store = life(folder)
+    studio = Studio(store)
+    browser.size(1280, 860)
+    studio.open(browser)
+    view(browser, "conflicts")
+    row = browser.ask("document.querySelector('.conflict .link').textContent")
+    looked(browser, "conflicts", "began")
+    browser.ask("[...document.querySelectorAll('.conflict .actions button')].find(one => one.textContent === 'Where it began').click()")
+    settled(browser, "event")
+    assert row in text(browser) and "conflict" in text(browser), text(browser)
+    before = len(json.loads(run(store, "conflicts", f"--at=@{moment(browser) - 1}", "--json")))
+    after = len(json.loads(run(store, "conflicts", f"--at=@{moment(browser)}", "--json")))
+    assert after == before + 1, (before, after)
+    studio.close()
+
+
+@story
 def steps(browser, folder):
     """The list of one's own steps leads back to each, also after a reload."""
     studio = Studio(life(folder))

@@ -199,6 +199,26 @@ import Testing
         #expect(try near("7", "nothing") == [nil, nil])
     }
 
+    @Test func `a conflict leads to the event since which it waits`() throws {
+        let page = try StudioPageCall(TestLog.story())
+        var waiting: Set<Int> = []
+        for moment in 1...20 {
+            let listed = try page.object("conflicts", ["at": "\(moment)"])["conflicts"] as? [[String: Any]] ?? []
+            for id in ["a", "b", "c"] {
+                let row = try page.object("row", ["table": "todoitem", "id": id, "at": "\(moment)"])
+                let since = row["undecidedSince"] as? Int
+                #expect((since != nil) == listed.contains { $0["id"] as? String == id }, "\(id) @\(moment)")
+                guard let since else { continue }
+                waiting.insert(since)
+                #expect(since <= moment)
+                // It did not wait just before.
+                let before = try page.object("conflicts", ["at": "\(since - 1)"])["conflicts"] as? [[String: Any]] ?? []
+                #expect(!before.contains { $0["id"] as? String == id }, "\(id) @\(moment)")
+            }
+        }
+        #expect(!waiting.isEmpty)
+    }
+
     @Test func `a watched condition stops at the next event that made it true, and at the last one`() async throws {
         let log = try TestLog.story()
         let page = try StudioPageCall(log)

@@ -59,6 +59,7 @@ const views = {
     const others = rest.filter(parts => !system.includes(parts));
     return [partly(found), title(`${found.table}/${found.id}`, asOf(found.at)),
       make('p', { class: 'lead' }, sentence(sight)),
+      found.undecidedSince ? note('It waits for a decision since ', eventLink(found.undecidedSince), '.') : null,
       others.length ? reasons(others) : null, folded(system.length, reasons(system)),
       found.why.next.length ? make('div', { class: 'next' }, make('h3', {}, 'What you can do'),
         make('ul', {}, found.why.next.map(step => make('li', {}, command(step.command), ' ', step.effect)))) : null,
@@ -158,6 +159,7 @@ function conflictCard(conflict) {
     make('h3', {}, badge(conflict.state, 'bad'), ' ', conflict.kind, ' of ', rowLink(conflict.table, conflict.id)),
     make('p', {}, conflict.sentence.charAt(0).toUpperCase() + conflict.sentence.slice(1)),
     sides(versions, conflict.colliding),
+    make('p', { class: 'actions' }, button('Where it began', () => began(conflict), { class: 'small' })),
     make('h4', {}, 'Decide'),
     make('div', { class: 'decisions' }, conflict.decisions.map(decision => make('section', { class: 'decision' },
       make('h5', {}, decisions[decision.choice]),
@@ -175,6 +177,15 @@ function conflictCard(conflict) {
 const preview = row => row === null ? make('p', {}, 'The row is gone.') : make('dl', { class: 'preview' },
   Object.entries(row).filter(([name]) => name !== 'id' && !isSystem(name)).map(([name, value]) =>
     make('div', {}, make('dt', {}, name), make('dd', {}, make('code', {}, shown(value))))));
+
+/// Goes to the event since which the conflict waits.
+async function began({ table, id }) {
+  try {
+    const { undecidedSince } = await ask('row', { table, id, at: asked() });
+    if (undecidedSince) show({ at: undecidedSince, view: 'event', row: { table, id } });
+    else at('panel').prepend(note('It began before the first event of the log.'));
+  } catch (error) { at('panel').prepend(problem(error)); }
+}
 
 async function resolve(conflict, choice) {
   try {

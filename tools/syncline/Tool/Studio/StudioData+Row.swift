@@ -29,6 +29,7 @@ extension StudioData {
                 "conflict": try state.reader.conflict(of: row).map { try $0.preview(state.reader) } ?? .null,
                 "systemColumns": .array(Item.systemColumns.sorted().map(JSONValue.string)),
                 "count": .number(story.count),
+                "undecidedSince": story.undecidedSince.map { .number($0) } ?? .null,
                 "near": [
                     "before": story.before.map { .number($0) } ?? .null,
                     "after": story.after.map { .number($0) } ?? .null,
@@ -46,6 +47,11 @@ extension StateReader {
         conflict?.current = entry.visible
         return conflict
     }
+}
+
+extension RowEntry {
+    /// Whether an operation on the row awaits a decision.
+    fileprivate var isUndecided: Bool { pending?.frozen.map { $0.status != .inFlight } ?? false }
 }
 
 extension JSONValue {
@@ -81,6 +87,8 @@ private struct RowStory {
     /// The nearest events before and after the moment that changed the field.
     private(set) var before: UInt64?
     private(set) var after: UInt64?
+    /// The event that began what awaits a decision at the moment.
+    private(set) var undecidedSince: UInt64?
     /// Whether every event was read and made sense.
     private(set) var isWhole = true
 
@@ -94,6 +102,7 @@ private struct RowStory {
         var next = start.through + 1
         var blame = try Blame(table: row.table, id: row.id, from: start)
         var known = try blame.entry?.visible
+        var isUndecided = try blame.entry?.isUndecided ?? false
         var hasPaused = false
         let shapes = ShapeTable()
         try LogInspection(storage).forEachRecord(from: next) { number, record in
@@ -114,6 +123,9 @@ private struct RowStory {
             count += 1
             if steps.count > limit * 2 { steps.removeFirst(limit) }
             known = now
+            let awaits = try blame.entry?.isUndecided ?? false
+            if number <= moment, awaits != isUndecided { undecidedSince = awaits ? number : nil }
+            isUndecided = awaits
             return true
         } lost: { _ in
         }
