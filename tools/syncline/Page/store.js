@@ -36,8 +36,9 @@ const ownNames = { row: ['field'], tables: ['table', 'order', 'filter', 'search'
 export const own = () => state.own[state.view] || {};
 /// A number from the address; 0 for anything else.
 export const whole = text => /^\d{1,15}$/.test(text || '') ? Number(text) : 0;
-/// The pinned moments, at most two.
-export const pins = () => (state.marks.pins || '').split(',').map(whole).filter(Boolean).slice(-2);
+/// The pinned moments, at most two; one whose event was removed is left out.
+export const pins = () => [...new Set((state.marks.pins || '').split(',').map(whole))]
+  .filter(number => number >= store.first && number <= store.last).slice(-2);
 /// The state of the store when it was last requested.
 export const store = { first: 1, last: 0, indexed: 0, complete: false, tables: [], kinds: [], outcomes: [], damage: [], gaps: [] };
 

@@ -302,7 +302,8 @@ export function start() {
     if (what.has('own')) share(document.querySelector('#panel .share'), state.view);
     // While the moment moves, only where it stops is looked at.
     if (!document.body.dataset.ready) { render(); return; }
+    if (!what.has('stale') && !isOutdated(what)) return;
     clearTimeout(settling);
-    if (what.has('stale') || isOutdated(what)) settling = setTimeout(render, what.has('moment') ? 60 : 0);
+    settling = setTimeout(render, what.has('moment') ? 60 : 0);
   });
 }
