@@ -149,7 +149,8 @@ def damaged(browser, folder):
     assert len(set(addresses)) == 2 and all(address in line for address, line in zip(addresses, listed)), (addresses, listed)
     browser.ask("document.querySelector('#damage .link').click()")
     browser.until("document.getElementById('panel').textContent.includes('can’t be read')")
-    browser.until("document.querySelector('.line.lost[aria-selected=true]')")
+    browser.until(f"document.querySelector('#panel h2').textContent.startsWith('{gaps[0]}')"
+                  f" && document.querySelector('.line.lost[aria-selected=true]').textContent.includes('{gaps[0]}')")
     assert "syncline repair --salvage" in text(browser)
     browser.size(1280, 700)
     browser.scheme("dark")
