@@ -59,18 +59,13 @@ extension NumberSource {
 }
 
 extension SQLStore {
-    /// Locks the rows of writes, table by table in the order of ids, so that two batches do not wait for each other.
-    func lock(_ jobs: [WriteJob], _ connection: any SQLConnection) throws(StoreFailure) {
-        var ids: [String: Set<String>] = [:]
-        for job in jobs {
-            for write in job.groups.joined() { ids[write.write.table, default: []].insert(write.write.id) }
-        }
-        for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
-            guard let statements = currentCatalogue.tables[table] else { continue }
-            let known = ids.filter { statements.schema.mayHave(id: $0) }.sorted()
-            if known.count > 1, statements.mayLock { try connection.run(statements.lock(known)) }
-            _ = try lockEdges(of: known, table, connection)
-        }
+    /// Locks the rows of writes and their edges.
+    func lock(
+        _ ids: [String], _ table: String, _ statements: TableSQL, _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        if numbers == .line { return }
+        if ids.count > 1, statements.mayLock { try connection.run(statements.lock(ids)) }
+        _ = try lockEdges(of: ids, table, connection)
     }
 
     /// Locks the edges of some rows, so that rights by them end after all writes that they permitted. Returns whether there

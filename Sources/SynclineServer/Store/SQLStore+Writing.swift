@@ -107,8 +107,8 @@ extension SQLStore {
                 var grown: StoreCatalogue?
                 var after: DatabaseState?
                 let start = ContinuousClock.Instant.present
-                let (results, hasEffect) = try connection.transaction(numbers.beginWrites(dialect)) {
-                    () throws(StoreFailure) in
+                let begin = numbers.beginWrites(dialect, inSets: jobs.count > 1 || (jobs.first?.count ?? 0) > 1)
+                let (results, hasEffect) = try connection.transaction(begin) { () throws(StoreFailure) in
                     var writer = try StoreTransaction(self, connection, jobs, after: failure)
                     counts.note(lockedAfter: start.duration(to: .present))
                     stage = .writing
@@ -163,7 +163,7 @@ private struct AttemptFailure: Error {
     /// Whether none of its writes is the cause: the database is not available, or the result of the commit is unknown.
     var failsWholeGroup: Bool {
         switch stage {
-        case .beginning: true
+        case .beginning: if case .changed = reason { false } else { true }
         case .writing: false
         case .committing: reason.isBusy
         }

@@ -21,6 +21,8 @@ struct StoreTransaction {
     private var isSingle = true
     /// Whether the rows of all writes were locked before the numbers were taken.
     private let hasLocked: Bool
+    /// What is read and written in sets, if the writes are many and none has failed.
+    private let sets: WriteSets?
     /// The database's state once this is committed.
     var after: DatabaseState { numbers.after }
     private var allowance: WriteAllowance
@@ -43,17 +45,21 @@ struct StoreTransaction {
         (self.store, self.connection, isCareful) = (store, connection, failure != nil)
         let count = jobs.reduce(0) { $0 + $1.count }
         hasLocked = store.numbers == .ticks && count > 1
-        if hasLocked { try store.lock(jobs, connection) }
+        if case .changed? = failure { try store.refresh(connection) }
+        let known = store.currentCatalogue.rights
+        let sets = store.dialect == .postgres && count > 1 ? WriteSets(connection) : nil
+        self.sets = isCareful ? nil : sets
+        var found = try hasLocked ? sets?.find(jobs, store) : nil
         numbers = try IssuedNumbers(count, store, connection)
         stamp = Stamp(change: 0, time: numbers.time)
         groupEnd = 0
-        let looks = if case .changed? = failure { true } else { false }
-        let known = store.currentCatalogue.rights
-        if looks || numbers.schema > store.currentCatalogue.number { try store.refresh(connection) }
+        if numbers.schema > store.currentCatalogue.number { try store.refresh(connection) }
         catalogue = store.currentCatalogue
         // By other rules, the rights that rows give were not locked.
         if hasLocked, catalogue.rights != known { throw .contest }
         allowance = WriteAllowance(store.limits)
+        if !hasLocked { found = try self.sets?.find(jobs, store) }
+        try self.sets?.read(found ?? [:], jobs, catalogue)
     }
 
     /// Carries out a job's groups, or as many of the first ones as reach the work limit.
@@ -73,6 +79,7 @@ struct StoreTransaction {
         groupEnd = numbers.last(of: group.count)
         isSingle = group.count == 1
         if isSingle, !isCareful { return [try write(group[0], job)] }
+        try sets?.store(catalogue)
         let before = self
         try connection.execute("SAVEPOINT \"group\"")
         var outcomes: [WriteOutcome] = []
@@ -129,8 +136,14 @@ struct StoreTransaction {
                 on: existing, schema, stamp, mayBegin: mayBegin, rowLimit: store.limits.answerBytes, judge)
         }
         let isPlain = schema.definition.rules.isEmpty && source.rights == TableRights()
-        if case .insert = write.kind, schema.isOwn, isPlain, let outcome = try insertNew(decide(nil), statements) {
+        let set = isSingle && sets?.has(write.table) == true ? sets : nil
+        // What others decide about a row may depend on the rows before.
+        if set == nil { try sets?.store(catalogue) }
+        if case .insert = write.kind, schema.isOwn, isPlain, set == nil,
+            let outcome = try insertNew(decide(nil), statements)
+        {
             if !outcome.isRefused {
+                sets?.forget(write.id, of: write.table)
                 note(nil, outcome, schema)
                 try remember(outcome, of: write)
             }
@@ -143,12 +156,16 @@ struct StoreTransaction {
         var outcome = decided.outcome
         if outcome.isRefused {
             // Without a line, the same operation may have been carried out while this one waited for the row.
+            if set == nil, let key = write.operation { sets?.forget(key) }
             return store.numbers == .ticks ? try remembered(write, statements) ?? outcome : outcome
         }
         let grown = decided.table === schema ? statements : TableSQL(decided.table, dialect)
         try add(decided.item.newColumns, to: grown)
         let places = existing.map { schema.placesChanged(from: $0.columns, to: outcome.columns) }
-        try apply(outcome, grown, only: places ?? schema.placesSet(by: decided.item))
+        if try !put(outcome, grown, set) {
+            try apply(outcome, grown, only: places ?? schema.placesSet(by: decided.item))
+            sets?.forget(write.id, of: write.table)
+        }
         if !schema.isOwn { outcome = try stored(outcome, existing, grown) }
         note(existing, outcome, grown.schema)
         if !isPlain, let row = outcome.row {
@@ -188,6 +205,8 @@ struct StoreTransaction {
 
     /// Must be called after the last write.
     func finish() throws(StoreFailure) {
+        try sets?.store(catalogue)
+        try sets?.storeReceipts()
         for (table, digest) in digests.sorted(by: { $0.key < $1.key }) where !digest.isEmpty {
             try connection.run(
                 store.numbers == .ticks
@@ -209,28 +228,55 @@ struct StoreTransaction {
             let isKept = row.size <= min(store.limits.rememberedBytes, allowance.memory)
             if isKept { allowance.memory -= row.size }
             if let (kind, text) = OperationMemory.texts(isKept ? outcome : outcome.bare) {
-                try connection.run(
-                    StateSQL.remember(key, time: stamp.time, table: write.table, kind: kind, row: text, dialect))
+                try remember(key, Receipt(table: write.table, kind: kind, row: text))
             }
         }
         hasEffect = true
     }
 
+    private func remember(_ key: OperationKey, _ receipt: Receipt) throws(StoreFailure) {
+        if isSingle, let sets { return sets.remember(key, receipt, time: stamp.time) }
+        sets?.forget(key)
+        try connection.run(StateSQL.remember(key, time: stamp.time, receipt, dialect))
+    }
+
     private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
-        try connection.first(statements.row(id: id, locks: store.numbers == .ticks)) { statements.row($0).row }
+        if let known = sets?.row(id, of: statements.schema.name) { return known.value }
+        return try connection.first(statements.row(id: id, locks: store.numbers == .ticks)) { statements.row($0).row }
     }
 
     /// The outcome of an earlier write with the same operation id.
     private func remembered(_ write: TableWrite, _ statements: TableSQL) throws(StoreFailure) -> WriteOutcome? {
-        guard let key = write.operation, let values = try connection.first(StateSQL.operation(key, dialect), count: 3)
-        else { return nil }
-        guard let outcome = OperationMemory.outcome(kind: values[1].text, text: values[2].text),
-            values[0].text == write.table, write.couldBecome(outcome)
+        guard let key = write.operation, let receipt = try receipt(key) else { return nil }
+        guard let outcome = OperationMemory.outcome(kind: receipt.kind, text: receipt.row),
+            receipt.table == write.table, write.couldBecome(outcome)
         else { return .operationIDReused }
         guard let row = outcome.row, row.isBare else { return outcome }
         // The row was too large to keep; it may still be unchanged.
         let now = try self.row(row.id, statements)
         return now?.version == row.version ? now.map { outcome.with($0) } : outcome
+    }
+
+    private func receipt(_ key: OperationKey) throws(StoreFailure) -> Receipt? {
+        if let known = sets?.receipt(key) { return known.value }
+        return try connection.first(StateSQL.operation(key, dialect)) { row in
+            Receipt(table: row.value(0).text, kind: row.value(1).text, row: row.value(2).text)
+        }
+    }
+
+    /// Lets the outcome be stored together with others; false if it must be stored at once.
+    private func put(
+        _ outcome: WriteOutcome, _ statements: TableSQL, _ sets: WriteSets?
+    ) throws(StoreFailure) -> Bool {
+        guard let sets, case .done(let effect, let row) = outcome else { return false }
+        let definition = statements.schema.definition
+        if effect == .deleted, !definition.softDelete {
+            // The row may be among those that are not stored yet.
+            try sets.store(catalogue)
+            return false
+        }
+        try sets.put(row, stamp.change, in: definition.name, isNew: effect == .inserted, catalogue)
+        return true
     }
 
     /// - Parameter places: The columns that a statement on an adopted table names.
@@ -292,18 +338,21 @@ struct StoreTransaction {
             throw .changed("columns were added to table \(grown.schema.name)")
         }
         allowance.columns -= columns.count
+        let name = grown.schema.name
+        try sets?.store(catalogue)
+        sets?.forgetRows(of: name)
         let installer = SchemaInstaller(definitions: [], dialect: dialect)
         do throws(StoreFailure) {
             try installer.add(columns, to: grown.schema.definition, connection)
         } catch .refused(let refusal) where refusal.cause?.kind == .permission {
-            let (table, names) = (grown.schema.name, columns.map(\.name).joined(separator: ", "))
+            let names = columns.map(\.name).joined(separator: ", ")
             throw .refused(
                 Refusal(
                     400, "unknown-column",
-                    "Table \(table) has no column \(names), and the server's role in the database may not add columns",
+                    "Table \(name) has no column \(names), and the server's role in the database may not add columns",
                     refusal.cause))
         }
-        catalogue.tables[grown.schema.name] = grown
+        catalogue.tables[name] = grown
         catalogue.number += 1
     }
 }

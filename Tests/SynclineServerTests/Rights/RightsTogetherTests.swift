@@ -327,7 +327,7 @@ struct RightsLockTests {
         let started = Mutex<Bool?>(nil)
         var waits = false
         try database.write { connection throws(StoreFailure) in
-            try connection.execute(NumberSource.ticks.beginWrites(.postgres))
+            try connection.execute(NumberSource.ticks.beginWrites(.postgres, inSets: false))
             DispatchQueue(label: "start").async(group: group) {
                 let rules = Self.rules.replacing("in share(list where user eq auth.sub)", with: "eq auth.sub")
                 let isDone = (try? start(rules)) != nil

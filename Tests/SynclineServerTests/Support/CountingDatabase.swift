@@ -9,6 +9,8 @@ final class QuestionCounts: Sendable {
     let rows = Atomic(0)
     let statements = Atomic(0)
     let descriptions = Atomic(0)
+    /// Round trips, except those of ticks, which come when they come.
+    let trips = Atomic(0)
 }
 
 /// One of the questions to a database fails, counted from its first transaction on.
@@ -64,15 +66,20 @@ private final class CountingConnection: SQLConnection {
     private let inner: any SQLConnection
     private let counts: QuestionCounts
     private let fault: QuestionFault?
+    private let look: (@Sendable (String) -> Void)?
+    private var isTicking = false
 
     init(_ inner: any SQLConnection, _ database: CountingDatabase) {
-        (self.inner, counts, fault) = (inner, database.counts, database.fault)
+        (self.inner, counts, fault, look) = (inner, database.counts, database.fault, database.look)
     }
 
     private func ask<Result>(
         _ text: String, _ body: () throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        if let fault { try fault.ask(text, inner, body) } else { try body() }
+        if text.contains("syncline_tick()") { isTicking = true }
+        if !isTicking { counts.trips.add(1, ordering: .relaxed) }
+        look?(text)
+        return if let fault { try fault.ask(text, inner, body) } else { try body() }
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
@@ -113,6 +120,8 @@ struct CountingDatabase: SQLDatabase {
     let inner: any SQLDatabase
     let counts = QuestionCounts()
     var fault: QuestionFault?
+    /// Called with each question before it is asked.
+    var look: (@Sendable (String) -> Void)?
 
     var dialect: SQLDialect { inner.dialect }
     var pools: [PoolUse] { inner.pools }

@@ -5,6 +5,13 @@ import SynclineCore
 import SynclineTables
 import SynclineWire
 
+/// What is stored of an operation.
+struct Receipt: Hashable, Sendable {
+    var table: String
+    var kind: String
+    var row: String
+}
+
 enum OperationMemory {
     /// The suffix for the kind of an outcome whose row was too large to keep.
     private static let bare = "-bare"

@@ -37,8 +37,8 @@ final class PostgresConnection: SQLConnection {
             ("tcp_user_timeout", String(waits.limits.statement.milliseconds)),
             ("fallback_application_name", "syncline-server"), ("client_encoding", "UTF8"), ("dbname", url),
         ]
-        let handle = PostgresConnection.withPointers(parameters.map { Array($0.0.utf8CString) } + [nil]) { names in
-            PostgresConnection.withPointers(parameters.map { Array($0.1.utf8CString) } + [nil]) { values in
+        let handle = PostgresConnection.withPointers(parameters.map { $0.0.terminated } + [nil]) { names in
+            PostgresConnection.withPointers(parameters.map { $0.1.terminated } + [nil]) { values in
                 PQconnectStartParams(names, values, 1)
             }
         }
@@ -148,15 +148,19 @@ final class PostgresConnection: SQLConnection {
     /// A statement's result, which the caller must clear.
     private func perform(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer? {
         let name = isLent ? nil : try prepare(statement.text)
-        return try finished(send(statement, name))
+        return try finished(try send(statement, name))
     }
 
-    private func send(_ statement: SQLStatement, _ name: String?) -> Int32 {
+    private func send(_ statement: SQLStatement, _ name: String?) throws(StoreFailure) -> Int32 {
         last = (statement.values.count, statement.columns?.columns ?? [])
-        let texts = statement.allValues.map { $0.postgresText.map { Array($0.utf8CString) } }
-        return PostgresConnection.withPointers(texts) { pointers in
-            if let name { return PQsendQueryPrepared(handle, name, Int32(texts.count), pointers, nil, nil, 0) }
-            return PQsendQueryParams(handle, statement.text, Int32(texts.count), nil, pointers, nil, nil, 0)
+        let arrays = try statement.rows.map { rows throws(StoreFailure) in try PostgresArray.arrays(rows) }
+        let values: [[UInt8]?] = arrays ?? statement.allValues.map { $0.postgresText?.terminated }
+        let lengths = values.map { Int32($0?.count ?? 0) }
+        let formats = values.map { _ in arrays == nil ? 0 : 1 as Int32 }
+        let count = Int32(values.count)
+        return PostgresConnection.withPointers(values) { pointers in
+            if let name { return PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 0) }
+            return PQsendQueryParams(handle, statement.text, count, nil, pointers, lengths, formats, 0)
         }
     }
 
@@ -170,7 +174,7 @@ final class PostgresConnection: SQLConnection {
 
     /// Reads rows one by one, so that a table is never completely in memory.
     private func stream(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        let isSent = send(statement, isLent ? nil : try prepare(statement.text))
+        let isSent = try send(statement, isLent ? nil : try prepare(statement.text))
         if isSent == 1 { PQsetSingleRowMode(handle) }
         var isWanted = true
         var failed: StoreFailure?
@@ -222,18 +226,20 @@ final class PostgresConnection: SQLConnection {
     }
 
     private static func withPointers<Result>(
-        _ texts: [[CChar]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+        _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {
-        // All strings are in one buffer, which does not move while the pointers into it are used.
-        var bytes: [CChar] = []
+        // All values are in one buffer, which does not move while the pointers into it are used.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.reduce(0) { $0 + ($1?.count ?? 0) })
         var offsets: [Int?] = []
-        for text in texts {
-            offsets.append(text == nil ? nil : bytes.count)
-            bytes += text ?? []
+        for value in values {
+            offsets.append(value == nil ? nil : bytes.count)
+            bytes += value ?? []
         }
-        return bytes.withUnsafeBufferPointer { bytes in
+        return bytes.withUnsafeBytes { bytes in
+            let start = bytes.assumingMemoryBound(to: CChar.self).baseAddress
             let pointers = offsets.map { offset -> UnsafePointer<CChar>? in
-                guard let offset, let start = bytes.baseAddress else { return nil }
+                guard let offset, let start else { return nil }
                 return start + offset
             }
             return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
@@ -382,14 +388,46 @@ final class PostgresConnection: SQLConnection {
     }
 }
 
+extension String {
+    /// The string as C has it.
+    fileprivate var terminated: [UInt8] { Array(utf8) + [0] }
+}
+
 private struct PostgresRow: SQLRow {
     let result: OpaquePointer?
     let row: Int32
 
     func value(_ index: Int) -> SQLValue {
-        let column = Int32(index)
-        guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
-        let text = String(cString: start)
-        return SQLValue(postgresText: text, type: PQftype(result, column))
+        text(index).map {
+            SQLValue(postgresText: String(decoding: $0, as: UTF8.self), type: PQftype(result, Int32(index)))
+        } ?? .null
+    }
+
+    func instant(_ index: Int) -> Timestamp.Instant {
+        let time = text(index).flatMap { Timestamp.Instant(postgresText: $0, type: PQftype(result, Int32(index))) }
+        return time.map { .init(milliseconds: $0.milliseconds) } ?? value(index).instant
+    }
+
+    /// Strings and times, the most common values, are read directly from libpq's memory.
+    func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
+        let stored = PQftype(result, Int32(index))
+        if let text = text(index) {
+            let isText = [.string, .uuid].contains(type.form) && SQLValue.isPostgresText(stored)
+            if isText, UnsafeRawBufferPointer(text).isUTF8 {
+                return writer.append(textValue: UnsafeRawBufferPointer(text))
+            }
+            if type.form == .date, let instant = Timestamp.Instant(postgresText: text, type: stored) {
+                return writer.append(value: .date(Timestamp(kept: instant)))
+            }
+        }
+        writer.append(value: type.value(value(index)))
+    }
+
+    private func text(_ index: Int) -> UnsafeBufferPointer<UInt8>? {
+        guard PQgetisnull(result, row, Int32(index)) == 0, let start = PQgetvalue(result, row, Int32(index)) else {
+            return nil
+        }
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, Int32(index))))
+        return bytes.assumingMemoryBound(to: UInt8.self)
     }
 }

@@ -45,11 +45,33 @@ extension SQLValue {
         }
     }
 
+    /// Whether a type, by its OID, is one of strings.
+    static func isPostgresText(_ type: UInt32) -> Bool { type == 25 || type == 1043 }
+
     /// Converts `2026-05-19 21:30:00.12+00` to the usual form of moments. Years before the first and infinite times
     /// stay unchanged.
     private static func moment(_ text: String) -> String {
         if text.hasSuffix("infinity") || text.hasSuffix("BC") { return text }
         let utc = text.hasSuffix("+00") ? text.dropLast(3) : text[...]
         return utc.replacing(" ", with: "T") + "Z"
+    }
+}
+
+extension Timestamp.Instant {
+    /// Reads `2026-05-19 21:30:00.12+00`, or the same without a zone, by its type's OID. Nil for other forms.
+    init?(postgresText text: UnsafeBufferPointer<UInt8>, type: UInt32) {
+        let hasZone = type == 1184
+        guard hasZone || type == 1114, (19...29).contains(text.count), text[10] == UInt8(ascii: " "),
+            !hasZone || text.suffix(3).elementsEqual("+00".utf8)
+        else { return nil }
+        let count = text.count - (hasZone ? 3 : 0)
+        let parsed = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { bytes in
+            _ = bytes.initialize(from: text.prefix(count))
+            bytes[count] = UInt8(ascii: "Z")
+            bytes[10] = UInt8(ascii: "T")
+            return Timestamp(utf8: UnsafeBufferPointer(bytes))
+        }
+        guard let parsed else { return nil }
+        self = parsed.instant
     }
 }

@@ -41,10 +41,17 @@ extension NumberSource {
 
     /// Begins a transaction of writes. Without a line, rules change while no such transaction runs: those that begin later
     /// see the new ones.
-    func beginWrites(_ dialect: SQLDialect) -> String {
-        self == .line
-            ? dialect.beginWriting
-            : "\(dialect.beginWriting); SELECT pg_advisory_xact_lock_shared(\(NumberSource.rulesLock))"
+    /// - Parameter inSets: Whether it finds and updates rows in sets. Their plans are kept, also if they were made while a
+    ///   table was small: they must use its indexes.
+    func beginWrites(_ dialect: SQLDialect, inSets: Bool) -> String {
+        if dialect == .sqlite { return dialect.beginWriting }
+        var calls = self == .line ? [] : ["pg_advisory_xact_lock_shared(\(NumberSource.rulesLock))"]
+        if inSets {
+            calls += ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"].map {
+                "set_config('\($0)', 'off', true)"
+            }
+        }
+        return calls.isEmpty ? dialect.beginWriting : "\(dialect.beginWriting); SELECT \(calls.joined(separator: ", "))"
     }
 
     /// The same for a change of the rules.

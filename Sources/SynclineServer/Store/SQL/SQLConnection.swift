@@ -7,11 +7,15 @@ import SynclineTables
 /// A row, valid while it is passed to a body.
 protocol SQLRow {
     func value(_ index: Int) -> SQLValue
+    /// A moment in whole milliseconds, rounded down.
+    func instant(_ index: Int) -> Timestamp.Instant
     /// Writes a value in the encoding of rows for a column of a type.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter)
 }
 
 extension SQLRow {
+    func instant(_ index: Int) -> Timestamp.Instant { value(index).instant }
+
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
         writer.append(value: type.value(value(index)))
     }

@@ -70,6 +70,8 @@ struct SQLStatement: Hashable, Sendable {
     private(set) var values: [SQLValue] = []
     /// The columns that are bound after the values.
     private(set) var columns: BoundColumns?
+    /// Many rows, instead of values.
+    private(set) var rows: BoundRows?
     /// Whether it may return more rows than are wanted, or than should be in memory at a time.
     var isLarge = false
 
@@ -79,11 +81,13 @@ struct SQLStatement: Hashable, Sendable {
     }
 
     /// A string that contains the placeholders.
-    init(_ dialect: SQLDialect, prepared text: String, values: [SQLValue] = [], columns: BoundColumns? = nil) {
+    init(
+        _ dialect: SQLDialect, prepared text: String, values: [SQLValue] = [], columns: BoundColumns? = nil,
+        rows: BoundRows? = nil
+    ) {
         self.dialect = dialect
         self.text = text
-        self.values = values
-        self.columns = columns
+        (self.values, self.columns, self.rows) = (values, columns, rows)
     }
 
     /// All bound values, in order.

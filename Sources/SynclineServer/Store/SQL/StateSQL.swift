@@ -297,14 +297,35 @@ enum StateSQL {
             """)
     }
 
+    /// Selects the caller, the id and the memory of operations that were carried out; no row if it is large.
+    static func operations(_ keys: [OperationKey]) -> SQLStatement {
+        let bound = BoundRows(lists: [.texts(keys.map(\.caller)), .texts(keys.map(\.id))])
+        return SQLStatement(
+            .postgres,
+            prepared: """
+                SELECT o."caller", o."id", o."table", o."kind", CASE WHEN octet_length(o."row") <= 8192 THEN o."row" END \
+                FROM \(bound.source) JOIN "syncline_operations" o ON o."caller" = s.c1 AND o."id" = s.c2
+                """, rows: bound)
+    }
+
+    static func remember(_ receipts: [(key: OperationKey, time: Int64, receipt: Receipt)]) -> SQLStatement {
+        let bound = BoundRows(lists: [
+            .texts(receipts.map(\.key.caller)), .texts(receipts.map(\.key.id)), .integers(receipts.map(\.time)),
+            .texts(receipts.map(\.receipt.table)), .texts(receipts.map(\.receipt.kind)),
+            .texts(receipts.map(\.receipt.row)),
+        ])
+        return SQLStatement(
+            .postgres, prepared: #"INSERT INTO "syncline_operations" SELECT * FROM \#(bound.source)"#, rows: bound)
+    }
+
     static func remember(
-        _ key: OperationKey, time: Int64, table: String, kind: String, row: String, _ dialect: SQLDialect
+        _ key: OperationKey, time: Int64, _ receipt: Receipt, _ dialect: SQLDialect
     ) -> SQLStatement {
         SQLStatement(
             dialect,
             """
             INSERT INTO "syncline_operations" VALUES (\(.text(key.caller)), \(.text(key.id)), \(.integer(time)), \
-            \(.text(table)), \(.text(kind)), \(.text(row)))
+            \(.text(receipt.table)), \(.text(receipt.kind)), \(.text(receipt.row)))
             """)
     }
 }

@@ -17,8 +17,8 @@ final class TableSQL: Sendable {
     private let changing: String
     private let byID: String
     /// The system columns that an insert sets, in order, and those that an update sets.
-    private let inserted: [SystemColumn]
-    private let updated: [SystemColumn]
+    let inserted: [SystemColumn]
+    let updated: [SystemColumn]
 
     init(_ schema: ServedTable, _ dialect: SQLDialect) {
         self.schema = schema
@@ -409,7 +409,7 @@ final class TableSQL: Sendable {
         }
         let row = TableRow(
             id: values.value(1).text, columns: Row(shape: schema.shape, bytes: columns.bytes),
-            createdAt: values.value(2).instant, updatedAt: values.value(3).instant,
+            createdAt: values.instant(2), updatedAt: values.instant(3),
             version: RowVersion.text(values.value(4).integer), isDeleted: values.value(5).integer != 0)
         return (row, values.value(0).integer)
     }

@@ -1,0 +1,209 @@
+// What a transaction of many writes reads and stores in sets: one statement finds the rows or operations of all of them,
+// and another one stores what was decided. Decisions see each row as if the writes before had been stored at once.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+/// The answer of a look: there may be nothing.
+struct Looked<Value> {
+    var value: Value?
+}
+
+final class WriteSets {
+    /// The rows of a table.
+    private struct Rows {
+        /// Those that were looked up, as they are now.
+        var known: [ExactString: Looked<TableRow>] = [:]
+        var new = PendingRows()
+        var changed = PendingRows()
+    }
+
+    /// Rows to be stored, one for each id.
+    private struct PendingRows {
+        private(set) var rows: [WrittenRow] = []
+        private var places: [ExactString: Int] = [:]
+
+        func has(_ id: ExactString) -> Bool { places[id] != nil }
+
+        mutating func put(_ row: WrittenRow, _ id: ExactString) {
+            if let place = places[id] {
+                rows[place] = row
+            } else {
+                places[id] = rows.count
+                rows.append(row)
+            }
+        }
+    }
+
+    private struct Key: Hashable {
+        let caller, id: ExactString
+
+        init(_ caller: String, _ id: String) { (self.caller, self.id) = (ExactString(caller), ExactString(id)) }
+    }
+
+    private let connection: any SQLConnection
+    private var tables: [String: Rows] = [:]
+    private var receipts: [Key: Looked<Receipt>] = [:]
+    private var pendingReceipts: [(key: OperationKey, time: Int64, receipt: Receipt)] = []
+    /// The bytes of rows that are not stored yet.
+    private var pendingBytes = 0
+    /// More is stored at once, and more rows are not looked up together.
+    private static let bytesLimit = 4 << 20
+
+    init(_ connection: any SQLConnection) { self.connection = connection }
+
+    // MARK: Looking up
+
+    /// Finds the rows of writes, table by table in the order of ids, and locks those that exist if there is no line, so
+    /// that two batches do not wait for each other.
+    func find(_ jobs: [WriteJob], _ store: SQLStore) throws(StoreFailure) -> FoundRows {
+        var ids: [String: Set<ExactString>] = [:]
+        for job in jobs {
+            for write in job.groups.joined() {
+                ids[write.write.table, default: []].insert(ExactString(write.write.id))
+            }
+        }
+        var found: FoundRows = [:]
+        for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
+            guard let statements = store.currentCatalogue.tables[table] else { continue }
+            let known = ids.map(\.text).filter { statements.schema.mayHave(id: $0) }
+            guard store.takesSets(table) else {
+                try store.lock(known, table, statements, connection)
+                continue
+            }
+            var rows = Rows()
+            for id in ids { rows.known[id] = Looked() }
+            var sizes: [ExactString: Int] = [:]
+            try connection.run(statements.find(known, locks: store.numbers == .ticks)) { row in
+                let id = ExactString(row.value(0).text)
+                rows.known[id] = nil
+                sizes[id] = Int(row.value(1).integer)
+                return true
+            }
+            tables[table] = rows
+            if !sizes.isEmpty { found[table] = sizes }
+        }
+        return found
+    }
+
+    /// The sizes of rows, by their tables and ids.
+    typealias FoundRows = [String: [ExactString: Int]]
+
+    /// Reads the rows that were found, as long as they are not too large together, and the operations that were carried
+    /// out before.
+    func read(_ found: FoundRows, _ jobs: [WriteJob], _ catalogue: StoreCatalogue) throws(StoreFailure) {
+        var found = found
+        var wanted: [String: [String]] = [:]
+        var room = WriteSets.bytesLimit
+        for write in jobs.lazy.flatMap({ $0.groups.joined() }).map(\.write) where !found.isEmpty {
+            guard let size = found[write.table]?.removeValue(forKey: ExactString(write.id)) else { continue }
+            room -= size
+            if room < 0 { break }
+            wanted[write.table, default: []].append(write.id)
+        }
+        for (table, ids) in wanted.sorted(by: { $0.key < $1.key }) {
+            guard let statements = catalogue.tables[table] else { continue }
+            try connection.run(statements.set(of: ids)) { values in
+                let row = statements.row(values).row
+                tables[table]?.known[ExactString(row.id)] = Looked(value: row)
+                return true
+            }
+        }
+        let keys = jobs.flatMap { $0.groups.joined().compactMap(\.write.operation) }
+        if keys.isEmpty { return }
+        for key in keys { receipts[Key(key.caller, key.id)] = Looked() }
+        try connection.run(StateSQL.operations(keys)) { row in
+            let key = Key(row.value(0).text, row.value(1).text)
+            let text = row.value(4)
+            // A large one is read if it is needed.
+            receipts[key] = nil
+            if text != .null {
+                let receipt = Receipt(table: row.value(2).text, kind: row.value(3).text, row: text.text)
+                receipts[key] = Looked(value: receipt)
+            }
+            return true
+        }
+    }
+
+    // MARK: The writes so far
+
+    /// Whether the rows of a table are stored in sets.
+    func has(_ table: String) -> Bool { tables[table] != nil }
+
+    /// What is known of a row; nil if it was not looked up.
+    func row(_ id: String, of table: String) -> Looked<TableRow>? { tables[table]?.known[ExactString(id)] }
+
+    func receipt(_ key: OperationKey) -> Looked<Receipt>? { receipts[Key(key.caller, key.id)] }
+
+    /// Notes what the next `store` inserts or updates.
+    func put(_ row: TableRow, _ change: Int64, in table: String, isNew: Bool, _ catalogue: StoreCatalogue)
+        throws(StoreFailure)
+    {
+        let id = ExactString(row.id)
+        let written = WrittenRow(row: row, change: change)
+        if isNew || tables[table]?.new.has(id) == true {
+            tables[table]?.new.put(written, id)
+        } else {
+            tables[table]?.changed.put(written, id)
+        }
+        tables[table]?.known[id] = Looked(value: row)
+        pendingBytes += row.size
+        if pendingBytes > WriteSets.bytesLimit { try store(catalogue) }
+    }
+
+    /// Notes that a row was changed by another statement.
+    func forget(_ id: String, of table: String) { tables[table]?.known[ExactString(id)] = nil }
+
+    /// Notes that a table has got columns.
+    func forgetRows(of table: String) {
+        guard let known = tables[table]?.known else { return }
+        tables[table]?.known = known.filter { $0.value.value == nil }
+    }
+
+    func remember(_ key: OperationKey, _ receipt: Receipt, time: Int64) {
+        receipts[Key(key.caller, key.id)] = Looked(value: receipt)
+        pendingReceipts.append((key, time, receipt))
+    }
+
+    /// Notes that an operation was remembered by another statement.
+    func forget(_ key: OperationKey) { receipts[Key(key.caller, key.id)] = nil }
+
+    // MARK: Storing
+
+    /// Stores the rows that were written so far.
+    func store(_ catalogue: StoreCatalogue) throws(StoreFailure) {
+        if pendingBytes == 0 { return }
+        pendingBytes = 0
+        for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
+            guard let statements = catalogue.tables[table] else { continue }
+            tables[table]?.new = PendingRows()
+            tables[table]?.changed = PendingRows()
+            try change(rows.new.rows) { statements.insertNew($0) }
+            try change(rows.changed.rows) { statements.update($0) }
+        }
+    }
+
+    private func change(_ rows: [WrittenRow], _ statement: ([WrittenRow]) -> SQLStatement) throws(StoreFailure) {
+        // Another transaction has inserted one meanwhile, or a trigger skips one: then they are written one by one.
+        if !rows.isEmpty, try connection.change(statement(rows)) != rows.count { throw .contest }
+    }
+
+    /// Stores the operations that were carried out so far.
+    func storeReceipts() throws(StoreFailure) {
+        if pendingReceipts.isEmpty { return }
+        let receipts = pendingReceipts
+        pendingReceipts = []
+        try connection.run(StateSQL.remember(receipts))
+    }
+}
+
+extension SQLStore {
+    /// Whether rows of a table are read and written in sets: no trigger or rule of others decides about each.
+    fileprivate func takesSets(_ table: String) -> Bool {
+        guard dialect == .postgres, let schema = currentCatalogue.tables[table]?.schema else { return false }
+        let rights = currentCatalogue.rights[table] ?? TableRights()
+        return schema.isOwn && schema.definition.rules.isEmpty && rights == TableRights()
+    }
+}
