@@ -11,7 +11,7 @@ final class SQLStore: TableStore {
     let environment: any ServerEnvironment
     let dialect: SQLDialect
     let limits: RowLimits
-    let queue = WriteQueue()
+    let queue: WriteQueue
     let counts = StoreMeasures()
     let ticks = TickQueue()
     /// Called when readers may see more changes.
@@ -50,6 +50,7 @@ final class SQLStore: TableStore {
             return installer
         }
         self.numbers = installer.numbers
+        queue = WriteQueue(leaders: installer.numbers == .ticks ? 2 : 1)
         let built = try installer.install(in: database, epoch: environment.newEpoch(), renewsEpoch: renewsEpoch)
         if checksRows {
             let findings = try database.read { connection throws(StoreFailure) in

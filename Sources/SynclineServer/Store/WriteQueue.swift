@@ -45,21 +45,43 @@ final class WriteJob: Sendable {
 }
 
 final class WriteQueue: Sendable {
-    private let jobs = Mutex(GroupCommit<WriteJob>())
+    private struct State {
+        var waiting: [WriteJob] = []
+        var leaders = 0
+    }
+
+    private let state = Mutex(State())
+    private let leaders: Int
+    /// A job with as many writes may lead a transaction beside others.
+    private static let large = 100
+
+    /// - Parameter leaders: The number of transactions at a time, if the database does not let them wait for each other.
+    init(leaders: Int) { self.leaders = leaders }
 
     /// The number of jobs that wait for the running ones.
-    var waiting: Int { jobs.withLock { $0.count } }
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// Carries out a job, alone or with others: `perform` finishes every job that it receives.
     func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
-        if !jobs.withLock({ $0.join(job) }) {
+        let leads = state.withLock { state in
+            let leads = state.leaders < (job.count >= WriteQueue.large ? leaders : 1)
+            if leads { state.leaders += 1 } else { state.waiting.append(job) }
+            return leads
+        }
+        if !leads {
             job.turn.wait()
             if job.result != nil { return }
         }
-        let group = jobs.withLock { $0.take() }
-        perform(group)
-        let next = jobs.withLock { $0.passOn() }
-        for other in group where other !== job { other.turn.signal() }
+        let others = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        perform([job] + others)
+        let next = state.withLock { state in
+            if state.waiting.isEmpty { state.leaders -= 1 }
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+        }
+        for other in others { other.turn.signal() }
         next?.turn.signal()
     }
 }
