@@ -50,7 +50,7 @@ final class SQLStore: TableStore {
             return installer
         }
         self.numbers = installer.numbers
-        queue = WriteQueue(leaders: installer.numbers == .ticks ? 2 : 1)
+        queue = WriteQueue(leaders: installer.numbers == .ticks ? database.writesAtATime : 1)
         let built = try installer.install(in: database, epoch: environment.newEpoch(), renewsEpoch: renewsEpoch)
         if checksRows {
             let findings = try database.read { connection throws(StoreFailure) in

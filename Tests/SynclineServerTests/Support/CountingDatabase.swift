@@ -125,6 +125,7 @@ struct CountingDatabase: SQLDatabase {
 
     var dialect: SQLDialect { inner.dialect }
     var pools: [PoolUse] { inner.pools }
+    var writesAtATime: Int { inner.writesAtATime }
 
     func read<Result>(_ body: (any SQLConnection) throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
         try inner.read { connection throws(StoreFailure) in try body(CountingConnection(connection, self)) }

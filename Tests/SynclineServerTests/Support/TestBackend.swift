@@ -24,7 +24,7 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
     static func open(_ store: String) throws -> any SQLDatabase {
         switch try StoreAddress(store) {
         case .sqlite(let path): try SQLiteDatabase(path: path)
-        case .postgres(let url): try PostgresDatabase(url: url, connections: 4, limits: .patient)
+        case .postgres(let url): try PostgresDatabase(url: url, connections: 6, limits: .patient)
         }
     }
 

@@ -7,7 +7,8 @@ import SynclineTables
 
 final class PostgresDatabase: SQLDatabase {
     let dialect = SQLDialect.postgres
-    /// Writers queue at the database anyway. Readers leave these connections to them.
+    let writesAtATime: Int
+    /// Two transactions of writes, and ticks between them. Readers leave these connections to them.
     private let writers: ConnectionPool<PostgresConnection>
     private let readers: ConnectionPool<PostgresConnection>
     private let watch: PostgresWatch
@@ -26,7 +27,8 @@ final class PostgresDatabase: SQLDatabase {
                 try PostgresConnection(url: url, waits: waits)
             }
         }
-        let forWriters = min(2, connections / 2)
+        let forWriters = min(3, connections / 2)
+        writesAtATime = max(1, forWriters - 1)
         (writers, readers) = (pool(forWriters), pool(connections - forWriters))
     }
 

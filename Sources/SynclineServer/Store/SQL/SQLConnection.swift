@@ -55,10 +55,13 @@ protocol SQLDatabase: Sendable {
     func close()
     /// The use of its connections.
     var pools: [PoolUse] { get }
+    /// The number of transactions of writes that need not wait for each other's connection.
+    var writesAtATime: Int { get }
 }
 
 extension SQLDatabase {
     func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void) {}
+    var writesAtATime: Int { 1 }
 }
 
 extension SQLConnection {
