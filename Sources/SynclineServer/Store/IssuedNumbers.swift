@@ -54,7 +54,18 @@ extension NumberSource {
     /// The numbers that a stamp gave: a line says the last one.
     func taken(_ count: Int, _ value: SQLValue) -> [Int64] {
         if self == .line { return Array((value.integer - Int64(count) + 1)...value.integer) }
-        return value.text.dropFirst().dropLast().split(separator: ",").compactMap { Int64($0) }
+        var (numbers, number) = ([] as [Int64], 0 as Int64)
+        numbers.reserveCapacity(count)
+        for byte in value.text.utf8.dropFirst() {
+            // Each number ends with a comma or the bracket.
+            if byte &- 0x30 < 10 {
+                number = number &* 10 &+ Int64(byte &- 0x30)
+            } else {
+                numbers.append(number)
+                number = 0
+            }
+        }
+        return numbers
     }
 }
 

@@ -12,28 +12,41 @@ struct Looked<Value> {
 }
 
 final class WriteSets {
-    /// The rows of a table.
-    private struct Rows {
-        /// Those that were looked up, as they are now.
-        var known: [ExactString: Looked<TableRow>] = [:]
-        var new = PendingRows()
-        var changed = PendingRows()
+    /// A row that was looked up, as it is now.
+    private struct Known {
+        var row: TableRow?
+        /// Its place among the rows that a round of storing inserts or updates.
+        var round = -1
+        var place = 0
+        var isNew = false
     }
 
-    /// Rows to be stored, one for each id.
-    private struct PendingRows {
-        private(set) var rows: [WrittenRow] = []
-        private var places: [ExactString: Int] = [:]
+    /// The rows of a table.
+    private struct Rows {
+        var known: [ExactString: Known] = [:]
+        /// Those to be stored, one for each id.
+        private(set) var new: [WrittenRow] = []
+        private(set) var changed: [WrittenRow] = []
+        private var round = 0
 
-        func has(_ id: ExactString) -> Bool { places[id] != nil }
-
-        mutating func put(_ row: WrittenRow, _ id: ExactString) {
-            if let place = places[id] {
-                rows[place] = row
+        mutating func put(_ written: WrittenRow, isNew: Bool) {
+            let id = ExactString(written.row.id)
+            var entry = known[id] ?? Known()
+            if entry.round != round {
+                (entry.round, entry.isNew, entry.place) = (round, isNew, isNew ? new.count : changed.count)
+                if isNew { new.append(written) } else { changed.append(written) }
+            } else if entry.isNew {
+                new[entry.place] = written
             } else {
-                places[id] = rows.count
-                rows.append(row)
+                changed[entry.place] = written
             }
+            entry.row = written.row
+            known[id] = entry
+        }
+
+        mutating func stored() {
+            (new, changed) = ([], [])
+            round += 1
         }
     }
 
@@ -59,31 +72,32 @@ final class WriteSets {
     /// Finds the rows of writes, table by table in the order of ids, and locks those that exist if there is no line, so
     /// that two batches do not wait for each other.
     func find(_ jobs: [WriteJob], _ store: SQLStore) throws(StoreFailure) -> FoundRows {
-        var ids: [String: Set<ExactString>] = [:]
-        for job in jobs {
-            for write in job.groups.joined() {
-                ids[write.write.table, default: []].insert(ExactString(write.write.id))
+        var ids: [String: [String]] = [:]
+        for group in jobs.lazy.flatMap(\.groups) {
+            for place in group.indices {
+                let (table, id) = (group[place].write.table, group[place].write.id)
+                let isFirst = tables[table, default: Rows()].known.updateValue(Known(), forKey: ExactString(id)) == nil
+                if isFirst { ids[table, default: []].append(id) }
             }
         }
         var found: FoundRows = [:]
         for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
-            guard let statements = store.currentCatalogue.tables[table] else { continue }
-            let known = ids.map(\.text).filter { statements.schema.mayHave(id: $0) }
-            guard store.takesSets(table) else {
-                try store.lock(known, table, statements, connection)
+            guard let statements = store.currentCatalogue.tables[table] else {
+                tables[table] = nil
                 continue
             }
-            var rows = Rows()
-            for id in ids { rows.known[id] = Looked() }
-            var sizes: [ExactString: Int] = [:]
-            try connection.run(statements.find(known, locks: store.numbers == .ticks)) { row in
+            let possible = ids.filter { statements.schema.mayHave(id: $0) }
+            guard store.takesSets(table) else {
+                tables[table] = nil
+                try store.lock(possible, table, statements, connection)
+                continue
+            }
+            try connection.run(statements.find(possible, locks: store.numbers == .ticks)) { row in
                 let id = ExactString(row.value(0).text)
-                rows.known[id] = nil
-                sizes[id] = Int(row.value(1).integer)
+                tables[table]?.known[id] = nil
+                found[table, default: [:]][id] = Int(row.value(1).integer)
                 return true
             }
-            tables[table] = rows
-            if !sizes.isEmpty { found[table] = sizes }
         }
         return found
     }
@@ -107,7 +121,7 @@ final class WriteSets {
             guard let statements = catalogue.tables[table] else { continue }
             try connection.run(statements.set(of: ids)) { values in
                 let row = statements.row(values).row
-                tables[table]?.known[ExactString(row.id)] = Looked(value: row)
+                tables[table]?.known[ExactString(row.id)] = Known(row: row)
                 return true
             }
         }
@@ -133,7 +147,9 @@ final class WriteSets {
     func has(_ table: String) -> Bool { tables[table] != nil }
 
     /// What is known of a row; nil if it was not looked up.
-    func row(_ id: String, of table: String) -> Looked<TableRow>? { tables[table]?.known[ExactString(id)] }
+    func row(_ id: String, of table: String) -> Looked<TableRow>? {
+        tables[table]?.known[ExactString(id)].map { Looked(value: $0.row) }
+    }
 
     func receipt(_ key: OperationKey) -> Looked<Receipt>? { receipts[Key(key.caller, key.id)] }
 
@@ -141,14 +157,7 @@ final class WriteSets {
     func put(_ row: TableRow, _ change: Int64, in table: String, isNew: Bool, _ catalogue: StoreCatalogue)
         throws(StoreFailure)
     {
-        let id = ExactString(row.id)
-        let written = WrittenRow(row: row, change: change)
-        if isNew || tables[table]?.new.has(id) == true {
-            tables[table]?.new.put(written, id)
-        } else {
-            tables[table]?.changed.put(written, id)
-        }
-        tables[table]?.known[id] = Looked(value: row)
+        tables[table]?.put(WrittenRow(row: row, change: change), isNew: isNew)
         pendingBytes += row.size
         if pendingBytes > WriteSets.bytesLimit { try store(catalogue) }
     }
@@ -159,7 +168,7 @@ final class WriteSets {
     /// Notes that a table has got columns.
     func forgetRows(of table: String) {
         guard let known = tables[table]?.known else { return }
-        tables[table]?.known = known.filter { $0.value.value == nil }
+        tables[table]?.known = known.filter { $0.value.row == nil }
     }
 
     func remember(_ key: OperationKey, _ receipt: Receipt, time: Int64) {
@@ -178,15 +187,14 @@ final class WriteSets {
         pendingBytes = 0
         for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
             guard let statements = catalogue.tables[table] else { continue }
-            tables[table]?.new = PendingRows()
-            tables[table]?.changed = PendingRows()
-            try change(rows.new.rows) { statements.insertNew($0) }
-            try change(rows.changed.rows) { statements.update($0) }
+            tables[table]?.stored()
+            try change(rows.new) { statements.insert($0) }
+            try change(rows.changed) { statements.update($0) }
         }
     }
 
     private func change(_ rows: [WrittenRow], _ statement: ([WrittenRow]) -> SQLStatement) throws(StoreFailure) {
-        // Another transaction has inserted one meanwhile, or a trigger skips one: then they are written one by one.
+        // A trigger skips one: then they are written one by one, as after a failure.
         if !rows.isEmpty, try connection.change(statement(rows)) != rows.count { throw .contest }
     }
 

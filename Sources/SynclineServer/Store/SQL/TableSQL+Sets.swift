@@ -30,15 +30,14 @@ extension TableSQL {
             rows: BoundRows(lists: [.texts(ids)]))
     }
 
-    /// Inserts rows, except for those with ids that exist.
-    func insertNew(_ rows: [WrittenRow]) -> SQLStatement {
+    /// Inserts rows. It fails if an id exists by now.
+    func insert(_ rows: [WrittenRow]) -> SQLStatement {
         let bound = bound(rows, inserted)
         let names = inserted.map(name) + columnNames
         return SQLStatement(
             dialect,
             prepared: "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
-                + "SELECT \(bound.selection.joined(separator: ", ")) FROM \(bound.source) "
-                + "ON CONFLICT (\(name(.id))) DO NOTHING",
+                + "SELECT \(bound.selection.joined(separator: ", ")) FROM \(bound.source)",
             rows: bound)
     }
 
