@@ -188,7 +188,9 @@ final class WriteSets {
         for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
             guard let statements = catalogue.tables[table] else { continue }
             tables[table]?.stored()
-            try change(rows.new) { statements.insert($0) }
+            // Two batches that insert the same rows must not wait for each other.
+            let new = rows.new.sorted { ExactString($0.row.id) < ExactString($1.row.id) }
+            try change(new) { statements.insert($0) }
             try change(rows.changed) { statements.update($0) }
         }
     }
