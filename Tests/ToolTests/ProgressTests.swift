@@ -141,7 +141,7 @@ import Testing
         await expect("log", "-n", "3", on: log, shows: ["searching"])
         await expect("repair", on: log, shows: ["verifying"])
         await expect("repair", "--salvage", folder + "/saved", on: log, shows: ["verifying", "rescuing"])
-        await expect("report", "-o", folder + "/bug.jsonl", on: log, shows: ["verifying", "ranking values", "writing"])
+        await expect("report", "-o", folder + "/bug.jsonl", on: log, shows: ["verifying", "writing"])
         await expect("replay", folder + "/bug.jsonl", on: log, shows: ["unpacking"])
         await expect("export", "--format", "events", on: log, shows: ["exporting"])
         for format in ["jsonl", "csv", "sql"] {
