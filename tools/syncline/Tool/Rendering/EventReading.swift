@@ -47,7 +47,7 @@ struct EventReading {
             let shapes = ShapeTable()
             return { batch in
                 var all: [Worked<Output>] = []
-                try batch.forEach { number, record in
+                batch.forEach { number, record in
                     let output = Result { () throws(SyncError) in
                         work(number, try Event(record, shapes: shapes), record)
                     }

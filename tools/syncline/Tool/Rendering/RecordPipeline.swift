@@ -24,9 +24,11 @@ struct NumberedRecords: Sendable {
         numbers.append(number)
     }
 
-    func forEach(_ body: (UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+    func forEach<Failure>(
+        _ body: (UInt64, UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
         var numbers = numbers[...]
-        try records.forEach { record throws in try body(numbers.removeFirst(), record) }
+        try records.forEach { record throws(Failure) in try body(numbers.removeFirst(), record) }
     }
 }
 

@@ -1,6 +1,7 @@
 // The content of a report: the store's events, the state before the first one in the log, and the recorded sessions
 // that can be run from one of them. Of a damaged store it is what a salvage keeps.
 
+import Dispatch
 import SegmentLog
 import Syncline
 import SynclineCore
@@ -64,15 +65,13 @@ struct ReportSource {
         if rescue != nil, let masked {
             let values = try CollectedValues(masked, start, through: last)
             try context.whileReading("ranking values") {
-                try ReportSource.forEachEvent(storage, from: through.0 + 1, values.add)
+                try ReportSource.forEachBatch(storage, from: through.0 + 1, values.add)
             }
             collected = values
         }
-        if let masking = collected?.masking {
-            for session in sessions { _ = masking.mask(session) }
-            masking.close()
-        }
-        masking = collected?.masking
+        masking = collected?.finished()
+        for session in sessions { _ = masking?.mask(session) }
+        masking?.close()
     }
 
     /// The values of a store of which every event can be read and applied; nil if one can't.
@@ -86,9 +85,16 @@ struct ReportSource {
             while true {
                 var outbox = try OutboxFold(from: StateLoader(storage).earliest(), folding: rows)
                 let first = outbox.projector.through + 1
-                try forEachEvent(storage, from: first) { number, record, event in
-                    try outbox.apply(record, number: number)
-                    if !isCollected { try values.add(number, record, event) }
+                if isCollected {
+                    try EventWalk(storage).forEachBytes(from: first) { number, record in
+                        try outbox.apply(record, number: number)
+                        return true
+                    }
+                } else {
+                    try forEachBatch(storage, from: first) { records, events in
+                        values.add(records, events)
+                        try records.forEach { number, record in try outbox.apply(record, number: number) }
+                    }
                 }
                 if outbox.isExact { return values }
                 (rows, isCollected) = (outbox.rows, true)
@@ -102,27 +108,23 @@ struct ReportSource {
     /// The codes of errors that a salvage may solve.
     private static let damage: Set<String> = ["store-corrupt", "collected"]
 
-    private static func forEachEvent(
-        _ storage: POSIXStorage, from first: UInt64,
-        _ body: (UInt64, UnsafeRawBufferPointer, Event) throws -> Void
+    /// Calls the body with all events, several at a time.
+    private static func forEachBatch(
+        _ storage: POSIXStorage, from first: UInt64, _ body: (NumberedRecords, [Event]) throws -> Void
     ) throws {
         var pipeline = RecordPipeline<(NumberedRecords, [Event])> {
             let shapes = ShapeTable()
-            return { batch in
+            return { records in
                 var events: [Event] = []
-                try batch.forEach { events.append(try Event($1, shapes: shapes)) }
-                return (batch, events)
+                try records.forEach { events.append(try Event($1, shapes: shapes)) }
+                return (records, events)
             }
         }
-        func take(_ batch: NumberedRecords, _ events: [Event]) throws {
-            var events = events[...]
-            try batch.forEach { number, record in try body(number, record, events.removeFirst()) }
-        }
         try EventWalk(storage).forEachBytes(from: first) { number, record in
-            try pipeline.add(number, record, take)
+            try pipeline.add(number, record, body)
             return true
         }
-        try pipeline.finish(take)
+        try pipeline.finish(body)
     }
 
     /// Calls the body with each line except the first and the last, masked if there is a mask.
@@ -169,10 +171,13 @@ struct ReportSource {
     }
 }
 
-/// The values of a report, which a mask collects to know their ranks.
+/// The values of a report, which a mask collects on a thread of its own to know their ranks.
 private final class CollectedValues {
     let masking: Masking?
     private let last: UInt64
+    private let queue = DispatchQueue(label: "syncline.values")
+    /// Allows some batches to wait.
+    private let room = DispatchSemaphore(value: 4)
 
     init(_ options: Masking.Options?, _ start: Projector, through last: UInt64) throws {
         self.last = last
@@ -180,8 +185,25 @@ private final class CollectedValues {
         if start.through > 0, let masking { _ = try masking.mask(start) }
     }
 
-    func add(_ number: UInt64, _ record: UnsafeRawBufferPointer, _ event: Event) throws {
-        if let masking, number <= last, !masking.keeps(record) { _ = masking.mask(event) }
+    func add(_ records: NumberedRecords, _ events: [Event]) {
+        guard let masking else { return }
+        // No other thread uses it before the end.
+        nonisolated(unsafe) let collecting = masking
+        room.wait()
+        queue.async { [last, room] in
+            var events = events[...]
+            records.forEach { number, record in
+                let event = events.removeFirst()
+                if number <= last, !collecting.keeps(record) { _ = collecting.mask(event) }
+            }
+            room.signal()
+        }
+    }
+
+    /// The mask, once it has all values.
+    func finished() -> Masking? {
+        queue.sync {}
+        return masking
     }
 }
 
