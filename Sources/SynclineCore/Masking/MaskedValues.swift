@@ -52,7 +52,7 @@ package struct MaskedValues: Sendable {
     /// Ranks all values. `coded` encodes bytes as a string if there is no other way.
     package mutating func close(as type: ColumnType = .any, coded: ([UInt8]) -> String) {
         typed = SpelledMasks(Array(numbers) + texts.map { .string($0.text) }, type).masks
-        let sorted = numbers.sorted { Value.compare($0, $1) == .less }
+        let sorted = MaskedValues.sorted(numbers)
         ranks.numbers.reserveCapacity(numbers.count)
         ranks.instants.reserveCapacity(instants.count)
         ranks.texts.reserveCapacity(texts.count + blobs.count)
@@ -72,6 +72,12 @@ package struct MaskedValues: Sendable {
         }
         for bytes in blobs { ranks.texts[ExactString(coded(bytes))] = coded(blob(of: bytes)) }
         (numbers, instants, texts, blobs) = ([], [], [], [])
+    }
+
+    private static func sorted(_ numbers: Set<Value>) -> [Value] {
+        let integers = numbers.compactMap { number in if case .integer(let integer) = number { integer } else { nil } }
+        if integers.count == numbers.count { return integers.sorted().map { .integer($0) } }
+        return numbers.sorted { Value.compare($0, $1) == .less }
     }
 
     // MARK: Masking
