@@ -122,7 +122,8 @@ extension Condition {
         case .pending:
             return changes.rows.reduce(0) { held.contains($1.key) ? $0 : $0 + $1.after.sentCount - $1.before.sentCount }
         case .conflicts:
-            return changes.rows.reduce(0) { $0 + ($1.after.waits ? 1 : 0) - ($1.before.waits ? 1 : 0) }
+            func undecided(_ entry: RowEntry?) -> Int { entry?.isUndecided == true ? 1 : 0 }
+            return changes.rows.reduce(0) { $0 + undecided($1.after) - undecided($1.before) }
         }
     }
 
@@ -145,14 +146,6 @@ private struct IdentifiedRow: FilterSubject {
     let row: Row
 
     func value(ofColumn name: String) -> Value { name == "id" ? .string(id) : row.value(ofColumn: name) }
-}
-
-extension RowEntry? {
-    /// Whether an operation of the row awaits a decision.
-    fileprivate var waits: Bool {
-        guard let status = self?.pending?.frozen?.status else { return false }
-        return status != .inFlight
-    }
 }
 
 // MARK: Reading

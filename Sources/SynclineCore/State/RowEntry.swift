@@ -32,6 +32,9 @@ package struct RowEntry: Hashable, Sendable {
         return frozen.kind == .delete ? .empty : base.merged(with: frozen.columns)
     }
 
+    /// Whether an operation on the row awaits a decision.
+    package var isUndecided: Bool { pending?.frozen.map { $0.status != .inFlight } ?? false }
+
     /// The row as an app sees it.
     package var visible: Row? {
         guard let local else { return shared }

@@ -49,11 +49,6 @@ extension StateReader {
     }
 }
 
-extension RowEntry {
-    /// Whether an operation on the row awaits a decision.
-    fileprivate var isUndecided: Bool { pending?.frozen.map { $0.status != .inFlight } ?? false }
-}
-
 extension JSONValue {
     /// Its strings cut off at a length. The page shows whole values only of the row itself, not of each event of its story.
     fileprivate func shortened(to length: Int) -> JSONValue {
