@@ -48,11 +48,11 @@ import Testing
 
         func cost(_ body: () throws -> Void) rethrows -> (statements: Int, rows: Int) {
             let before = (
-                database.counts.statements.load(ordering: .relaxed), database.counts.rows.load(ordering: .relaxed)
+                database.counts.trips.load(ordering: .relaxed), database.counts.rows.load(ordering: .relaxed)
             )
             try body()
             return (
-                database.counts.statements.load(ordering: .relaxed) - before.0,
+                database.counts.trips.load(ordering: .relaxed) - before.0,
                 database.counts.rows.load(ordering: .relaxed) - before.1
             )
         }
@@ -122,9 +122,9 @@ import Testing
         try insert(store, "note", (0..<200).map { ["id": id($0), "list": lists[$0 % 50], "text": "t"] })
         var plan = ChangePlan(table: "note", since: try store.mark().change, limit: 100)
         plan.subject = "eve"
-        let before = database.counts.statements.load(ordering: .relaxed)
+        let before = database.counts.trips.load(ordering: .relaxed)
         #expect(try store.changes(plan).changes.isEmpty)
-        #expect(database.counts.statements.load(ordering: .relaxed) - before <= 10)
+        #expect(database.counts.trips.load(ordering: .relaxed) - before <= 10)
         try insert(store, "note", [["id": id(900), "list": "l7", "text": "t"]])
         #expect(try store.changes(plan).changes.map(\.row.id) == [id(900)])
         withExtendedLifetime(keeper) {}

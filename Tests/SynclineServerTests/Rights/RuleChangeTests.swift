@@ -166,10 +166,10 @@ import Testing
         /// Of a caller who begins, and of one who continues.
         func costs(_ store: SQLStore) throws -> [Int] {
             try [0, store.mark().change].map { since in
-                let before = database.counts.statements.load(ordering: .relaxed)
+                let before = database.counts.trips.load(ordering: .relaxed)
                 let told = try changes(store, since: since)
                 #expect(told == (since == 0 ? ["1+"] : []))
-                return database.counts.statements.load(ordering: .relaxed) - before
+                return database.counts.trips.load(ordering: .relaxed) - before
             }
         }
         let (byList, byOwner) = ("list in share(list where user eq auth.sub)", "owner eq auth.sub")

@@ -7,7 +7,6 @@ import SynclineTables
 
 final class QuestionCounts: Sendable {
     let rows = Atomic(0)
-    let statements = Atomic(0)
     let descriptions = Atomic(0)
     /// Round trips, except those of ticks, which come when they come.
     let trips = Atomic(0)
@@ -83,7 +82,6 @@ private final class CountingConnection: SQLConnection {
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        counts.statements.add(1, ordering: .relaxed)
         try ask(statement.text) { () throws(StoreFailure) in
             try inner.run(statement) { row in
                 counts.rows.add(1, ordering: .relaxed)
@@ -97,7 +95,6 @@ private final class CountingConnection: SQLConnection {
     }
 
     func execute(_ text: String) throws(StoreFailure) {
-        counts.statements.add(1, ordering: .relaxed)
         try ask(text) { () throws(StoreFailure) in try inner.execute(text) }
     }
 
