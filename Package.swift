@@ -97,7 +97,7 @@ let package = Package(
         .target(
             name: "SynclineWire",
             dependencies: [
-                "SynclineCore", "SynclineGround",
+                "CChecksum", "SynclineCore", "SynclineGround",
                 // Apple platforms bring URLSession.
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],

@@ -23,19 +23,25 @@ extension Server {
         return findings
     }
 
-    private static func inspect(_ configuration: ServerConfiguration) throws(StoreFailure) -> [Finding] {
-        let connection: any SQLConnection
-        let dialect: SQLDialect
+    /// A connection to look at the database; nil if there is no file.
+    static func connection(
+        _ configuration: ServerConfiguration
+    ) throws(StoreFailure) -> (any SQLConnection, SQLDialect)? {
         switch try address(configuration) {
         case .sqlite(let path):
-            guard SystemFiles.stamp(path) != nil else {
-                return [Finding(.fact, "database", "will-be-made", "\(path) will be made when the server starts")]
-            }
+            if SystemFiles.stamp(path) == nil { return nil }
             // A connection that could write finds out whether the file is read-only.
-            (connection, dialect) = (try SQLiteConnection(path: path, isReader: false), .sqlite)
+            return (try SQLiteConnection(path: path, isReader: false), .sqlite)
         case .postgres(let url):
             let waits = PostgresWaitLimits(limits: configuration.limits.database)
-            (connection, dialect) = (try PostgresConnection(url: url, waits: waits), .postgres)
+            return (try PostgresConnection(url: url, waits: waits), .postgres)
+        }
+    }
+
+    private static func inspect(_ configuration: ServerConfiguration) throws(StoreFailure) -> [Finding] {
+        guard let (connection, dialect) = try connection(configuration) else {
+            let path = configuration.store.dropFirst("sqlite:".count)
+            return [Finding(.fact, "database", "will-be-made", "\(path) will be made when the server starts")]
         }
         var installer = SchemaInstaller(definitions: configuration.tables, dialect: dialect)
         try installer.find(configuration.numbers, on: connection, mayChange: configuration.renewsEpoch)

@@ -31,6 +31,7 @@ package enum ServerTool {
                 let count = try Server.number(table, configuration)
                 let numbered = Value.object([.init("numbered", .integer(Int64(count)))])
                 Diagnostics.write(numbered.json + "\n", to: STDOUT_FILENO)
+            case .report(let plan, let configuration): try report(plan, configuration)
             case .serve(let configuration): try serve(configuration, words)
             }
             return 0

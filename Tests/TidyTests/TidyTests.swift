@@ -10,7 +10,7 @@ import Testing
         "SynclineGround": ["Synchronization", "CAtomics"],
         "SegmentLog": ["SynclineGround", "CChecksum", "CLZ4", "Compression"],
         "SynclineCore": ["SynclineGround", "CAtomics"],
-        "SynclineWire": ["SynclineCore", "SynclineGround", "CCurl", "FoundationNetworking"],
+        "SynclineWire": ["SynclineCore", "SynclineGround", "CChecksum", "CCurl", "FoundationNetworking"],
         "Syncline": [
             "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire", "Network", "Observation", "SwiftUI", "os",
         ],

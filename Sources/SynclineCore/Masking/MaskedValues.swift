@@ -1,6 +1,6 @@
 // The values of one column of a report, and their masks. A mask is made from the value's rank in its column, so
-// equal values have equal masks in the same order, and nothing else is revealed. Null, true, false and an empty
-// string stay, because masking them would hide nothing.
+// equal values have equal masks in the same order, and nothing else is revealed; or from the value with a key. Null,
+// true, false and an empty string stay, because masking them would hide nothing.
 
 import SynclineGround
 
@@ -16,9 +16,9 @@ package struct MaskedValues: Sendable {
 
     private struct Ranks: Sendable {
         var numbers: [Value: Int] = [:]
-        var instants: [Timestamp.Instant: Int] = [:]
+        var instants: [Timestamp.Instant: Timestamp.Instant] = [:]
         var texts: [ExactString: String] = [:]
-        var blobs: [[UInt8]: Int] = [:]
+        var blobs: [[UInt8]: UInt64] = [:]
     }
 
     package init() {}
@@ -49,29 +49,46 @@ package struct MaskedValues: Sendable {
         blobs.formUnion(other.blobs)
     }
 
-    /// Ranks all values. `coded` encodes bytes as a string if there is no other way.
-    package mutating func close(as type: ColumnType = .any, coded: ([UInt8]) -> String) {
-        typed = SpelledMasks(Array(numbers) + texts.map { .string($0.text) }, type).masks
+    /// Ranks all values, by themselves if there is a key. `coded` encodes bytes as a string if there is no other way.
+    package mutating func close(as type: ColumnType = .any, _ key: MaskKey? = nil, coded: ([UInt8]) -> String) {
+        typed = SpelledMasks(Array(numbers) + texts.map { .string($0.text) }, type, key).masks
+        ranks.texts.reserveCapacity(texts.count + blobs.count)
+        if let key { rank(with: key) } else { rank() }
+        for bytes in blobs { ranks.texts[ExactString(coded(bytes))] = coded(blob(of: bytes)) }
+        (numbers, instants, texts, blobs) = ([], [], [], [])
+    }
+
+    private mutating func rank() {
         let sorted = MaskedValues.sorted(numbers)
         ranks.numbers.reserveCapacity(numbers.count)
         ranks.instants.reserveCapacity(instants.count)
-        ranks.texts.reserveCapacity(texts.count + blobs.count)
         var rank = 0
         for (index, number) in sorted.enumerated() {
             // An equal number in another form has the same rank.
             if index == 0 || Value.compare(sorted[index - 1], number) != .equal { rank += 1 }
             ranks.numbers[number] = rank
         }
-        for (rank, instant) in instants.sorted().enumerated() { ranks.instants[instant] = rank + 1 }
+        // One day per instant, so that a date without a time stays one.
+        let step: Int64 = instants.count < 1_000_000 ? 86_400 : 1
+        for (rank, instant) in instants.sorted().enumerated() {
+            ranks.instants[instant] = Timestamp.Instant(seconds: Int64(rank + 1) * step)
+        }
         for (rank, bytes) in blobs.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
-            ranks.blobs[bytes] = rank + 1
+            ranks.blobs[bytes] = UInt64(rank + 1)
         }
         let width = MaskedValues.letters(texts.count, width: 1).utf8.count
         for (rank, text) in texts.sorted().enumerated() {
             ranks.texts[text] = MaskedValues.letters(rank + 1, width: width)
         }
-        for bytes in blobs { ranks.texts[ExactString(coded(bytes))] = coded(blob(of: bytes)) }
-        (numbers, instants, texts, blobs) = ([], [], [], [])
+    }
+
+    private mutating func rank(with key: MaskKey) {
+        for number in numbers { ranks.numbers[number] = key.rank(of: number, as: .any) }
+        for instant in instants { ranks.instants[instant] = key.instant(for: instant) }
+        for bytes in blobs { ranks.blobs[bytes] = key.number(of: bytes) }
+        for text in texts {
+            ranks.texts[text] = MaskedValues.letters(key.rank(of: .string(text.text), as: .any), width: 12)
+        }
     }
 
     private static func sorted(_ numbers: Set<Value>) -> [Value] {
@@ -108,15 +125,13 @@ package struct MaskedValues: Sendable {
         return number == number.rounded() ? rank : rank + 0.5
     }
 
-    /// Uses one day per instant, so that a date without a time stays one.
     private func mask(_ date: Timestamp) -> Timestamp {
-        let step: Int64 = ranks.instants.count < 1_000_000 ? 86_400 : 1
-        let rank = Int64(ranks.instants[date.instant] ?? 0)
-        return Timestamp(.init(seconds: rank * step), decimals: date.decimals, zone: date.zone)
+        let instant = ranks.instants[date.instant] ?? Timestamp.Instant(seconds: 0)
+        return Timestamp(instant, decimals: date.decimals, zone: date.zone)
     }
 
     private func blob(of bytes: [UInt8]) -> [UInt8] {
-        withUnsafeBytes(of: UInt64(ranks.blobs[bytes] ?? 0).bigEndian) { Array($0) }
+        withUnsafeBytes(of: (ranks.blobs[bytes] ?? 0).bigEndian) { Array($0) }
     }
 
     /// Returns the date that a string represents, or nil if it would be written differently.
@@ -134,5 +149,39 @@ package struct MaskedValues: Sendable {
             rest /= 26
         }
         return String(decoding: letters.reversed(), as: UTF8.self)
+    }
+}
+
+extension MaskKey {
+    /// A number of 53 bits, which every kind of number can hold; the same for values of one meaning. A number has it
+    /// whatever the type of its column is, because two stores may not know the same types.
+    func rank(of value: Value, as type: ColumnType) -> Int {
+        var meaning = Meaning(value, as: type)
+        switch meaning {
+        case .integer(let number): meaning = Meaning(.integer(number), as: .decimal)
+        case .number(let number): meaning = Meaning(.double(number), as: .decimal)
+        case .plain(.integer), .plain(.double), .plain(.number): meaning = Meaning(value, as: .decimal)
+        default: break
+        }
+        var writer = ByteWriter()
+        writer.append(sortOf: meaning)
+        return Int(number(of: writer.bytes) >> 11)
+    }
+
+    /// Another instant that can be written; of a day without a time another day.
+    func instant(for instant: Timestamp.Instant) -> Timestamp.Instant {
+        let (first, day): (Int64, Int64) = (-62_135_596_800, 86_400)
+        let days: UInt64 = 3_652_059
+        guard let seconds = UInt64(exactly: instant.seconds - first), seconds < days * UInt64(day) else {
+            return Timestamp.Instant(seconds: 0)
+        }
+        if instant.nanoseconds == 0, seconds % UInt64(day) == 0 {
+            let other = permuted(seconds / UInt64(day), below: days)
+            return Timestamp.Instant(seconds: first + Int64(other) * day)
+        }
+        // A time that falls on midnight would be read as a day.
+        let other = permuted(seconds, below: days * UInt64(day))
+        let rest = instant.nanoseconds == 0 ? 0 : 1 + number(of: Array("\(instant)".utf8)) % 999
+        return Timestamp.Instant(seconds: first + Int64(other), nanoseconds: UInt32(rest) * 1_000_000)
     }
 }

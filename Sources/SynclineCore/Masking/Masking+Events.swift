@@ -148,7 +148,7 @@ extension Masking {
     func mask(_ declaration: Declaration) -> Declaration {
         let tables = declaration.tables.map { table in
             let columns = table.columns.map { column in
-                join(table.name, column.name, column.serverName)
+                join(table.name, column.serverName, column.name)
                 return ColumnSchema(
                     mask(column: column.name), onServer: mask(column: column.serverName),
                     default: column.defaultValue.map { mask($0, Place(table.name, [column.name])) })
@@ -163,7 +163,7 @@ extension Masking {
         let table = mask(table: step.table)
         switch step {
         case .renameColumn(_, let from, let to):
-            join(step.table, from, to)
+            join(step.table, to, from)
             return .renameColumn(table: table, from: mask(column: from), to: mask(column: to))
         case .dropColumn(_, let column): return .dropColumn(table: table, column: mask(column: column))
         case .dropTable: return .dropTable(table)

@@ -5,10 +5,12 @@
 import SynclineGround
 
 package final class Masking {
-    /// The parts that are masked only on request.
+    /// The parts that are masked only on request, and the key.
     package struct Options: Hashable, Sendable {
         package var ids = false
         package var names = false
+        /// Makes masks that agree with those of other reports.
+        package var key: MaskKey?
 
         package init() {}
     }
@@ -92,13 +94,14 @@ package final class Masking {
             keys[root(place), default: MaskedValues()].add(names)
         }
         for (place, type) in types { types[root(place)] = type }
-        for (place, number) in numbers { values[number].close(as: types[place] ?? .any, coded: coded) }
+        func key(_ place: Place) -> MaskKey? { options.key?.derived(for: place) }
+        for (place, number) in numbers { values[number].close(as: types[place] ?? .any, key(place), coded: coded) }
         columnNumbers = [:]
-        for place in keys.keys { keys[place]?.close(coded: coded) }
-        tables.close(coded: coded)
-        columns.close(coded: coded)
-        ids.close(coded: coded)
-        queryIDs.close(coded: coded)
+        for place in keys.keys { keys[place]?.close(key(place.below("")), coded: coded) }
+        tables.close(key(Place("", ["table"])), coded: coded)
+        columns.close(key(Place("", ["column"])), coded: coded)
+        ids.close(key(Place("", ["id"])), coded: coded)
+        queryIDs.close(key(Place("", ["query"])), coded: coded)
         isClosed = true
     }
 
@@ -235,7 +238,7 @@ package final class Masking {
 
     // MARK: Columns with two names
 
-    /// Treats two names as one column.
+    /// Treats two names as one column; the first is nearer to the server's, which names the column to a key.
     package func join(_ table: String, _ first: String, _ second: String) {
         let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
         if first != second, !first.isPlain, !second.isPlain {

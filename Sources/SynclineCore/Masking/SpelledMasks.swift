@@ -7,7 +7,7 @@ struct SpelledMasks {
     private(set) var masks: [Value: Value] = [:]
 
     /// Masks the values that fit; of other types, none.
-    init(_ values: [Value], _ type: ColumnType) {
+    init(_ values: [Value], _ type: ColumnType, _ key: MaskKey?) {
         guard type.isUUID || type.isNumeric else { return }
         var spellings: [[UInt8]: [Value]] = [:]
         for value in values where type.fits(value) {
@@ -16,10 +16,11 @@ struct SpelledMasks {
             spellings[writer.bytes, default: []].append(value)
         }
         let meanings = spellings.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        for (rank, (_, values)) in meanings.enumerated() {
+        for (place, (_, values)) in meanings.enumerated() {
+            let rank = key.map { $0.rank(of: values[0], as: type) } ?? place + 1
             let sorted = values.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
             for (number, value) in sorted.enumerated() {
-                masks[value] = SpelledMasks.mask(value, rank: rank + 1, spelling: number + 1)
+                masks[value] = SpelledMasks.mask(value, rank: rank, spelling: number + 1)
             }
         }
     }

@@ -13,6 +13,7 @@ enum ServerCommand: Hashable, Sendable {
     case printConfiguration(ServerConfiguration)
     case dropColumn(ColumnName, ServerConfiguration)
     case number(table: String, ServerConfiguration)
+    case report(ReportPlan, ServerConfiguration)
     case help
     case version
 }
@@ -36,7 +37,7 @@ struct UsageFailure: Error, Hashable, Sendable {
 }
 
 package struct ServerArguments {
-    package struct Flag: Sendable {
+    package struct Flag: Hashable, Sendable {
         package let name: String
         package let value: String?
         /// The allowed values; empty if any value is allowed.
@@ -81,6 +82,12 @@ package struct ServerArguments {
         word: "check", summary: "look at the configuration, the database and its tables; change nothing"
     )
 
+    /// The same for one that writes a report, with flags of its own.
+    package static let report = (
+        word: "report", summary: "write a report of rows, changes and requests to standard output; change nothing",
+        flags: ReportPlan.flags
+    )
+
     package static let exits: [(code: Int32, meaning: String)] = [
         (0, "stopped by a signal"), (2, "the command line is wrong"), (3, "the server can't start or run"),
         (70, "a bug in syncline-server"),
@@ -92,23 +99,53 @@ package struct ServerArguments {
     let variable: (String) -> String?
 
     func parse(_ words: [String]) throws -> ServerCommand {
-        var tree: [Value.Member] = []
-        var flagged: [(path: [String], value: Value)] = []
-        var given: Set<String> = []
-        var dropped: ColumnName?
-        var numbered: String?
         var rest = words[...]
-        let checks = rest.first == Self.check.word
-        if checks { rest.removeFirst() }
+        let word = [Self.check.word, Self.report.word].first { $0 == rest.first }
+        if word != nil { rest.removeFirst() }
+        let read = try read(rest, word == Self.report.word ? Self.flags + Self.report.flags : Self.flags)
+        if read.given.contains("help") { return .help }
+        if read.given.contains("version") { return .version }
+        var tree = read.tree
+        for (path, value) in read.settings { tree = Self.set(value, at: path[...], in: tree) }
+        var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
+        configuration.renewsEpoch = read.given.contains("new-epoch")
+        switch word {
+        case Self.check.word: return .check(configuration)
+        case nil: break
+        default: return .report(try ReportPlan(read.given, read.values, file: file), configuration)
+        }
+        if let table = read.values["number"] { return .number(table: table, configuration) }
+        if let column = read.values["drop-column"] {
+            guard let name = ColumnName(column) else {
+                throw UsageFailure(message: "--drop-column takes TABLE.COLUMN")
+            }
+            return .dropColumn(name, configuration)
+        }
+        return read.given.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
+    }
+
+    /// The flags of a command line.
+    private struct Words {
+        /// The content of the configuration's file.
+        var tree: [Value.Member] = []
+        var settings: [(path: [String], value: Value)] = []
+        var given: Set<String> = []
+        /// Values of flags that are no settings.
+        var values: [String: String] = [:]
+    }
+
+    private func read(_ words: ArraySlice<String>, _ flags: [Flag]) throws -> Words {
+        var read = Words()
+        var rest = words
         while let word = rest.popFirst() {
             let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard word.hasPrefix("--"), let flag = Self.flags.first(where: { "--" + $0.name == sides[0] }) else {
-                let guess = Suggestion.nearest(to: sides[0], in: Self.flags.map { "--" + $0.name })
+            guard word.hasPrefix("--"), let flag = flags.first(where: { "--" + $0.name == sides[0] }) else {
+                let guess = Suggestion.nearest(to: sides[0], in: flags.map { "--" + $0.name })
                 throw UsageFailure(
                     message: "there is no option \(Value.string(sides[0]).json)",
                     hint: guess.map { "Did you mean \($0)?" })
             }
-            if !given.insert(flag.name).inserted, !["table", "set"].contains(flag.name) {
+            if !read.given.insert(flag.name).inserted, !["table", "set"].contains(flag.name) {
                 throw UsageFailure(message: "--\(flag.name) is given twice")
             }
             guard flag.value != nil else {
@@ -120,32 +157,19 @@ package struct ServerArguments {
             guard let value = sides.count > 1 ? sides[1] : rest.popFirst() else {
                 throw UsageFailure(message: "--\(flag.name) needs a value: \(flag.value ?? "")")
             }
-            if flag.name == "drop-column" {
-                guard let name = ColumnName(value) else {
-                    throw UsageFailure(message: "--drop-column takes TABLE.COLUMN")
-                }
-                dropped = name
-            } else if flag.name == "number" {
-                numbered = value
-            } else if flag.name == "config" {
-                tree = try members(ofFile: value)
+            if flag.name == "config" {
+                read.tree = try members(ofFile: value)
+            } else if ["drop-column", "number"].contains(flag.name) || !Self.flags.contains(where: { $0 == flag }) {
+                read.values[flag.name] = value
             } else {
                 let setting = try Self.setting(flag.name, value)
-                if flag.name == "table", flagged.contains(where: { $0.path == setting.0 }) {
+                if flag.name == "table", read.settings.contains(where: { $0.path == setting.0 }) {
                     throw UsageFailure(message: "--table is given twice for \(setting.0[1])")
                 }
-                flagged.append(setting)
+                read.settings.append(setting)
             }
         }
-        if given.contains("help") { return .help }
-        if given.contains("version") { return .version }
-        for (path, value) in flagged { tree = Self.set(value, at: path[...], in: tree) }
-        var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
-        configuration.renewsEpoch = given.contains("new-epoch")
-        if checks { return .check(configuration) }
-        if let numbered { return .number(table: numbered, configuration) }
-        if let dropped { return .dropColumn(dropped, configuration) }
-        return given.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
+        return read
     }
 
     private func members(ofFile path: String) throws(StartFailure) -> [Value.Member] {
@@ -220,10 +244,13 @@ package struct ServerArguments {
             "syncline-server – \(purpose)", "",
             "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …",
             "       syncline-server \(check.word) …   \(check.summary)",
+            "       syncline-server \(report.word) …  \(report.summary)",
             "",
         ]
-        let width = flags.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
-        for flag in flags {
+        let all = flags + report.flags
+        let width = all.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
+        for flag in all {
+            if flag == report.flags.first { lines += ["", "flags of \(report.word):"] }
             let usage = flag.name + (flag.value.map { " " + $0 } ?? "")
             let choices = flag.choices.isEmpty ? "" : " (\(flag.choices.joined(separator: ", ")))"
             let gap = String(repeating: " ", count: width - usage.count + 2)

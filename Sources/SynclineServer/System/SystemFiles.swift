@@ -31,6 +31,21 @@ enum SystemFiles {
         return bytes
     }
 
+    /// Reads a file line by line; `-` is standard input.
+    static func forEachLine(of path: String, _ body: (String) -> Void) throws(StartFailure) {
+        guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rb") else {
+            throw StartFailure("\(path) can't be read: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var (line, room): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+        defer { free(line) }
+        while case let count = getline(&line, &room, file), count > 0, let start = line {
+            let bytes = UnsafeRawBufferPointer(start: start, count: count)
+            body(String(decoding: bytes.last == 0x0a ? bytes.dropLast() : bytes[...], as: UTF8.self))
+        }
+        if ferror(file) != 0 { throw StartFailure("\(path) can't be read") }
+    }
+
     /// Creates a file that only its owner can read, if there is none.
     static func createPrivate(_ path: String) {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -16,8 +16,9 @@ enum Diagnostics {
         write(Array(text.utf8), to: descriptor)
     }
 
-    /// Writes all bytes, as far as the descriptor accepts them.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Writes all bytes, as far as the descriptor accepts them; returns whether it did.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes
             while let start = rest.baseAddress, !rest.isEmpty {
@@ -33,9 +34,10 @@ enum Diagnostics {
                     var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&question, 1, -1)
                 } else if errno != EINTR {
-                    return
+                    return false
                 }
             }
+            return true
         }
     }
 }

@@ -58,6 +58,8 @@ package struct TableWrite: Hashable, Sendable {
 package struct OperationKey: Hashable, Sendable {
     package var id: String
     package var caller: String
+
+    package init(id: String, caller: String) { (self.id, self.caller) = (id, caller) }
 }
 
 extension TableWrite.Kind {

@@ -308,6 +308,26 @@ enum StateSQL {
                 """, rows: bound)
     }
 
+    /// The receipts of a span.
+    static func receipts(from: Int64, through to: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT "caller", "id", "time", "table", "kind", "row" FROM "syncline_operations" \
+            WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "time", "caller", "id"
+            """)
+    }
+
+    /// The permanent deletions of a span.
+    static func tombstones(from: Int64, through to: Int64, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT DISTINCT "table", "id", "change", "time" FROM "syncline_tombstones" \
+            WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "change"
+            """)
+    }
+
     static func remember(_ receipts: [(key: OperationKey, time: Int64, receipt: Receipt)]) -> SQLStatement {
         let bound = BoundRows(lists: [
             .texts(receipts.map(\.key.caller)), .texts(receipts.map(\.key.id)), .integers(receipts.map(\.time)),

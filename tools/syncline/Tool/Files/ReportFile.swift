@@ -18,31 +18,8 @@ struct Report {
     var first: UInt64?
     var sessions: [TrafficSession]
 
-    static let version: Int64 = 2
-
     /// Whether a line is the first of a report.
     static func begins(with line: Value) -> Bool { line[member: "report"] != nil && line[member: "tool"] != nil }
-}
-
-/// The checksum of lines, each with its end.
-struct LineChecksum {
-    private(set) var lines: Int64 = 0
-    private var crc: UInt32 = 0
-    private static let end: [UInt8] = [0x0a]
-
-    mutating func add(_ line: [UInt8]) {
-        lines += 1
-        crc = line.withUnsafeBytes { crc32c($0, continuing: crc) }
-        crc = LineChecksum.end.withUnsafeBytes { crc32c($0, continuing: crc) }
-    }
-
-    /// The line that marks the end of the file.
-    var endMark: Value {
-        let text = Hexadecimal.text(crc, digits: 8)
-        return .object([
-            .init("end", .object([.init("lines", .integer(lines)), .init("crc32c", .string(text))]))
-        ])
-    }
 }
 
 /// Creates a store from a report, line by line. It gets its name only after the end mark and the checksum are right.
@@ -61,9 +38,9 @@ struct ReportReading {
     ///   - path: The directory of the new store.
     init(_ head: [UInt8], name: String, store path: String) throws {
         guard let value = try? Value(json: head), Report.begins(with: value),
-            case .integer(let version)? = value[member: "report"], version >= Report.version
+            case .integer(let version)? = value[member: "report"], version >= ReportLines.version
         else { throw ReportReading.noReport(name) }
-        if version > Report.version {
+        if version > ReportLines.version {
             throw ToolError("store-newer", "the report was written by a newer version", hint: "Use that version.")
         }
         self.head = value

@@ -35,11 +35,12 @@ package struct Program: Sendable {
         table: CommandTable([
             // The server parses its arguments itself.
             .init(
-                "check a start",
+                "look at a server",
                 [
-                    Command(ServerArguments.check.word, ServerArguments.check.summary) { _, _ in
-                        preconditionFailure("the tool can't run a command of the server")
-                    }
+                    Command(ServerArguments.check.word, ServerArguments.check.summary, run: none),
+                    Command(
+                        ServerArguments.report.word, ServerArguments.report.summary,
+                        options: ServerArguments.report.flags.map(option), run: none),
                 ])
         ]),
         name: "syncline-server", purpose: ServerArguments.purpose,
@@ -49,13 +50,21 @@ package struct Program: Sendable {
             "On SIGTERM it answers the running requests and stops. On SIGHUP it reads keys and certificates again.",
         ],
         runsAlone: true,
-        options: ServerArguments.flags.map {
-            Option($0.name, value: $0.value, choices: $0.choices, $0.summary)
-        },
+        options: ServerArguments.flags.map(option),
         exits: ServerArguments.exits.compactMap { exit in ExitCode(rawValue: exit.code).map { Exit($0, exit.meaning) }
         },
         environment: [("NOTIFY_SOCKET", "where systemd is told that the server is ready, and that it stops")],
         files: [("syncline.db", "the rows, unless --store or --config says something else")])
+
+    private static func option(_ flag: ServerArguments.Flag) -> Option {
+        Option(flag.name, value: flag.value, choices: flag.choices, flag.summary)
+    }
+
+    private nonisolated(nonsending) static func none(_ arguments: Arguments, _ context: Context) async throws
+        -> ExitCode
+    {
+        preconditionFailure("the tool can't run a command of the server")
+    }
 
     /// The argument that names one of them.
     static let operand = Operand(

@@ -20,20 +20,20 @@ enum ReportCommand {
             """,
             "`syncline config record '8 MiB'` starts recording the traffic with the server.",
             """
-            `syncline replay FILE` runs the sessions of a report again, without a network. Every command that \
-            reads a store also accepts a report: `syncline log --store FILE`.
+            `syncline replay FILE` runs the sessions of a report again, without a network. `--store FILE` reads one.
             """,
         ],
         options: [
             Option("output", short: "o", value: "FILE", "the file to write (default: syncline-report.jsonl)"),
             Option("to", value: "ADDRESS", "end the history at this moment"),
+            Option("key", value: "FILE", "make masks with a key, so that reports with it agree"),
             Option("no-mask", "do not mask values"),
             Option("mask-ids", "also mask the ids of rows"),
             Option("mask-names", "also mask the names of tables and columns"),
         ],
         examples: [
             Example("syncline report -o bug.jsonl", "report everything, masked"),
-            Example("syncline report --mask-ids --mask-names", "mask ids and names, too"),
+            Example("syncline report --key key", "mask like a report of `syncline-server report --key key`"),
         ],
         result:
             #"""
@@ -47,9 +47,10 @@ enum ReportCommand {
         var options = Masking.Options()
         options.ids = arguments.flag("mask-ids")
         options.names = arguments.flag("mask-names")
+        options.key = try arguments.value("key").map(key)
         let isMasked = !arguments.flag("no-mask")
         guard isMasked || options == Masking.Options() else {
-            throw ToolError.usage("--no-mask can't be used with --mask-ids or --mask-names")
+            throw ToolError.usage("--no-mask can't be used with --mask-ids, --mask-names or --key")
         }
         let storage = try context.storage(arguments)
         let claim = HistoryReading.claim(storage)
@@ -60,7 +61,10 @@ enum ReportCommand {
         let file = arguments.value("output") ?? "syncline-report.jsonl"
         var draft = try ReportDraft(file)
         do {
-            try draft.add(Array(head(source, isMasked, context).json.utf8))
+            let lost = source.rescue?.lost.map(\.description) ?? []
+            try draft.add(
+                ReportLines.head(
+                    through: source.last, lost: lost, isMasked: isMasked, now: context.clock.now().rawValue))
             try context.whileReading("writing") { try source.forEachLine { try draft.add($0) } }
             try draft.finish()
         } catch {
@@ -71,14 +75,13 @@ enum ReportCommand {
         return try show(source, file, draft.size, isMasked, waiting, context)
     }
 
-    private static func head(_ source: ReportSource, _ isMasked: Bool, _ context: Context) -> Value {
-        let names = ["report", "tool", "engine", "projector", "created", "masked", "through", "lost"]
-        let values: [Value] = [
-            .integer(Report.version), .string(synclineVersion), .string(synclineVersion),
-            .integer(Int64(Projector.version)), .string(context.clock.now().text), .bool(isMasked),
-            .integer(Int64(source.last)), .array((source.rescue?.lost ?? []).map { .string($0.description) }),
-        ]
-        return .object(zip(names, values).map { .init($0, $1) })
+    private static func key(_ path: String) throws -> MaskKey {
+        let lines = try FileLines(path)
+        guard let line = try lines.next(), let key = MaskKey(String(decoding: line, as: UTF8.self)) else {
+            throw ToolError.usage(
+                "\(escaped(path)) holds no key of 32 hexadecimal digits", hint: "`openssl rand -hex 16` makes one.")
+        }
+        return key
     }
 
     private static func show(

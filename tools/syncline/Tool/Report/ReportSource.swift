@@ -157,14 +157,13 @@ struct ReportSource {
     ) throws -> [[UInt8]] {
         var lines: [[UInt8]] = []
         try batch.forEach { number, record in
-            var line = Array("{\"address\":\"@\(number)\",\"record\":\"".utf8)
-            line.reserveCapacity(2 * record.count + 64)
-            if let masking, !masking.keeps(record) {
-                try masking.mask(Event(record, shapes: shapes)).bytes.withUnsafeBytes { Base64.append($0, to: &line) }
-            } else {
-                Base64.append(record, to: &line)
-            }
-            line += "\"}".utf8
+            let line =
+                if let masking, !masking.keeps(record) {
+                    try masking.mask(Event(record, shapes: shapes)).bytes
+                        .withUnsafeBytes { ReportLines.event(number, $0) }
+                } else {
+                    ReportLines.event(number, record)
+                }
             lines.append(line)
         }
         return lines

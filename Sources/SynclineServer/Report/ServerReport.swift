@@ -1,0 +1,194 @@
+// The report of a server: its rows before a span, its changes, receipts and requests in the span, as the events of a
+// store, which the tool opens like any other. It reads the database at one moment and changes nothing.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+struct ServerReport {
+    /// What was written.
+    struct Counts: Hashable, Sendable {
+        var tables = 0
+        var rows = 0
+        var changes = 0
+        var receipts = 0
+        var requests = 0
+        /// Lines of the log that are no requests.
+        var otherLines = 0
+        /// Rows that were changed after the span: their earlier values are not known.
+        var later = 0
+    }
+
+    private let span: ClosedRange<Int64>
+    private let now: Int64
+    private let masking: Masking?
+    private var moments: [ReportedMoment] = []
+    private var pages: UInt64 = 0
+    private(set) var counts = Counts()
+
+    init(_ plan: ReportPlan, now: Int64) throws(StartFailure) {
+        let to = plan.to ?? now
+        let from = plan.from ?? to - 86_400_000
+        guard from <= to else { throw StartFailure("the report would end before it begins") }
+        (span, self.now) = (from...to, now)
+        masking = plan.masks.map { Masking($0, ids: .exact, coded: Base64.encode) }
+    }
+
+    /// Adds the lines of the log, one at a time.
+    mutating func add(logged line: String) {
+        guard let request = AccessLine(line) else {
+            counts.otherLines += 1
+            return
+        }
+        guard span.contains(request.time) else { return }
+        counts.requests += 1
+        moments.append(ReportedMoment(time: request.time, content: .request(request)))
+    }
+
+    /// Writes the report of a database, a line at a time.
+    mutating func write(
+        _ tables: [TableSQL], _ connection: any SQLConnection, _ dialect: SQLDialect, to file: (([UInt8]) -> Void)
+    ) throws(StoreFailure) {
+        try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+            try collect(tables, connection, dialect)
+            try writeAll(tables, connection, to: file)
+            return ((), true)
+        }
+    }
+
+    /// Finds all changes, and the values for the mask.
+    private mutating func collect(
+        _ tables: [TableSQL], _ connection: any SQLConnection, _ dialect: SQLDialect
+    ) throws(StoreFailure) {
+        counts.tables = tables.count
+        for table in tables {
+            _ = masking?.mask(ServerReport.types(table))
+            var changed: [ReportedMoment] = []
+            var (later, found, count) = (0, 0, UInt64(0))
+            try forEachPage(table, connection) { row, number in
+                let time = row.updatedAt.milliseconds
+                if time > span.upperBound {
+                    later += 1
+                } else {
+                    let content = ReportedMoment.Content.row(table: table.schema.name, row.pulled)
+                    changed.append(ReportedMoment(time: time, number: number, content: content))
+                }
+            } page: { event in
+                if case .page(let page) = event.body { found += page.rows.count }
+                count += 1
+                _ = masking?.mask(event)
+            }
+            moments += changed
+            pages += count
+            counts.rows += found
+            counts.later += later
+        }
+        counts.changes = moments.count - counts.requests
+        let names = Set(tables.map { ExactString($0.schema.name) })
+        try connection.run(StateSQL.tombstones(from: span.lowerBound, through: span.upperBound, dialect)) { row in
+            let (table, id) = (row.value(0).text, row.value(1).text)
+            guard names.contains(ExactString(table)) else { return true }
+            moments.append(
+                ReportedMoment(
+                    time: row.value(3).integer, number: row.value(2).integer,
+                    content: .row(table: table, PulledRow(id: id, row: nil))))
+            counts.changes += 1
+            return true
+        }
+        try connection.run(StateSQL.receipts(from: span.lowerBound, through: span.upperBound, dialect)) { row in
+            let receipt = Receipt(table: row.value(3).text, kind: row.value(4).text, row: row.value(5).text)
+            guard case .done(_, let served)? = OperationMemory.outcome(kind: receipt.kind, text: receipt.row) else {
+                return true
+            }
+            let key = OperationKey(id: row.value(1).text, caller: row.value(0).text)
+            counts.receipts += 1
+            moments.append(
+                ReportedMoment(time: row.value(2).integer, content: .receipt(key, receipt, served)))
+            return true
+        }
+        moments.sort(by: ReportedMoment.comesFirst)
+        for moment in moments { _ = moment.event(masking) }
+        masking?.close()
+    }
+
+    private func writeAll(
+        _ tables: [TableSQL], _ connection: any SQLConnection, to file: ([UInt8]) -> Void
+    ) throws(StoreFailure) {
+        var checksum = LineChecksum()
+        var number: UInt64 = 0
+        func add(_ line: [UInt8]) {
+            checksum.add(line)
+            file(line)
+        }
+        func add(_ event: Event) {
+            number += 1
+            event.bytes.withUnsafeBytes { add(ReportLines.event(number, $0)) }
+        }
+        let declarations = ReportedMoment.tables.map { TypeDeclaration(table: $0.name, columns: $0.columns) }
+        let last = 1 + UInt64(declarations.count + tables.count) + pages + UInt64(moments.count)
+        add(ReportLines.head(through: last, isMasked: masking != nil, now: now))
+        add(
+            Event(
+                time: span.lowerBound,
+                .opened(
+                    Opening(
+                        device: "server", engineVersion: synclineVersion, projectorVersion: Projector.version,
+                        schemaVersion: 0))))
+        for declaration in declarations { add(Event(time: span.lowerBound, .typed(declaration))) }
+        for table in tables {
+            let types = ServerReport.types(table, at: span.lowerBound)
+            add(masking?.mask(types) ?? types)
+            try forEachPage(table, connection) { _, _ in
+            } page: { event in
+                add(masking?.mask(event) ?? event)
+            }
+        }
+        for moment in moments { add(moment.event(masking)) }
+        file(Array(checksum.endMark.json.utf8))
+    }
+
+    private static func types(_ table: TableSQL, at time: Int64 = 0) -> Event {
+        let columns = table.schema.columns.map { TypedColumn($0.name, $0.type) }
+        return Event(time: time, .typed(TypeDeclaration(table: table.schema.name, columns: columns)))
+    }
+
+    /// Passes each row that changed since the span began to `changed`, with its number, and the others, several at a
+    /// time, as an event to `page`.
+    private func forEachPage(
+        _ table: TableSQL, _ connection: any SQLConnection, changed: (TableRow, Int64) -> Void, page: (Event) -> Void
+    ) throws(StoreFailure) {
+        var rows: [PulledRow] = []
+        func pass() {
+            if !rows.isEmpty { page(ReportedMoment.page(table.schema.name, rows, span.lowerBound)) }
+            rows = []
+        }
+        try connection.run(table.allRows) { values in
+            let row = table.row(values).row
+            if row.updatedAt.milliseconds >= span.lowerBound {
+                changed(row, values.value(4).integer)
+            } else if !row.isDeleted {
+                rows.append(row.pulled)
+                if rows.count == 1000 { pass() }
+            }
+            return true
+        }
+        pass()
+    }
+}
+
+extension TableRow {
+    /// The row as a client receives it; its id comes first.
+    fileprivate var pulled: PulledRow {
+        PulledRow(id: id, row: isDeleted ? nil : Row(Array(members(.zumo2).dropFirst())))
+    }
+}
+
+extension TableSQL {
+    /// All rows, also deleted ones and those that not everybody sees.
+    fileprivate var allRows: SQLStatement {
+        var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table) ORDER BY \(name(.id))")
+        statement.isLarge = true
+        return statement
+    }
+}
