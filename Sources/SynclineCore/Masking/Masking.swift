@@ -52,6 +52,9 @@ package final class Masking {
     /// The numbers of the columns of rows, nil for plain ones, until collecting ends or two columns are found to be one.
     private var columnNumbers: [Columns: [Int?]] = [:]
 
+    /// Those of the latest row.
+    private var latest: (shape: RowShape, table: String, numbers: [Int?])?
+
     private struct Columns: Hashable {
         let table: ExactString
         let shape: RowShape
@@ -96,7 +99,7 @@ package final class Masking {
         for (place, type) in types { types[root(place)] = type }
         func key(_ place: Place) -> MaskKey? { options.key?.derived(for: place) }
         for (place, number) in numbers { values[number].close(as: types[place] ?? .any, key(place), coded: coded) }
-        columnNumbers = [:]
+        (columnNumbers, latest) = ([:], nil)
         for place in keys.keys { keys[place]?.close(key(place.below("")), coded: coded) }
         tables.close(key(Place("", ["table"])), coded: coded)
         columns.close(key(Place("", ["column"])), coded: coded)
@@ -134,13 +137,16 @@ package final class Masking {
     }
 
     private func numbers(of row: Row, _ table: String) -> [Int?] {
+        if let latest, latest.shape === row.shape, latest.table.hasSameBytes(as: table) { return latest.numbers }
         let columns = Columns(table: ExactString(table), shape: row.shape)
-        if let known = columnNumbers[columns] { return known }
-        let found = row.columns.map { name -> Int? in
-            let place = Place(table, [name])
-            return place.isPlain ? nil : number(of: isClosed ? root(place) : place)
-        }
+        let found =
+            columnNumbers[columns]
+            ?? row.columns.map { name -> Int? in
+                let place = Place(table, [name])
+                return place.isPlain ? nil : number(of: isClosed ? root(place) : place)
+            }
         columnNumbers[columns] = found
+        latest = (row.shape, table, found)
         return found
     }
 
@@ -159,20 +165,22 @@ package final class Masking {
             var reader = ByteReader(view.bytes)
             for (place, number) in numbers.enumerated() {
                 let start = reader.offset
-                guard let number else {
-                    try? reader.skipValue()
-                    if isClosed { writer.append(UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset])) }
-                    continue
+                if (try? reader.skipValue()) == nil { break }
+                let encoded = UnsafeRawBufferPointer(rebasing: view.bytes[start..<reader.offset])
+                switch (number, encoded.first) {
+                case (nil, _):
+                    if isClosed { writer.append(encoded) }
+                case (_, ValueTag.array), (_, ValueTag.object):
+                    var reader = ByteReader(encoded)
+                    let masked = mask((try? reader.value()) ?? .null, Place(table, [row.shape.names[place]]))
+                    if isClosed { writer.append(value: masked) }
+                case (let number?, _):
+                    if isClosed {
+                        values[number].append(maskOf: encoded, to: &writer)
+                    } else {
+                        values[number].add(encoded: encoded)
+                    }
                 }
-                let masked: Value
-                switch (try? reader.value()) ?? .null {
-                case .null: masked = .null
-                case .bool(let flag): masked = .bool(flag)
-                case .array(let elements): masked = mask(.array(elements), Place(table, [row.shape.names[place]]))
-                case .object(let members): masked = mask(.object(members), Place(table, [row.shape.names[place]]))
-                case let value: masked = mask(value, ofPlace: number)
-                }
-                if isClosed { writer.append(value: masked) }
             }
         }
         let masked = isClosed ? Row(shape: row.shape, bytes: writer.bytes) : row
@@ -243,7 +251,7 @@ package final class Masking {
         let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
         if first != second, !first.isPlain, !second.isPlain {
             others[second] = first
-            columnNumbers = [:]
+            (columnNumbers, latest) = ([:], nil)
         }
     }
 

@@ -1,0 +1,60 @@
+// Distinct sequences of bytes, with numbers in the order in which they were added.
+
+import SynclineGround
+
+struct DistinctBytes: Sendable {
+    private var content: [UInt8] = []
+    private var ends = [0]
+    private var hashes: [UInt64] = []
+    /// Where they are by their hashes; -1 where there is none.
+    private var table = [Int32](repeating: -1, count: 64)
+
+    var count: Int { hashes.count }
+
+    /// The number of a sequence; nil if it was not added.
+    func number(of bytes: Bytes) -> Int? {
+        let number = table[place(of: bytes, hash64(bytes))]
+        return number < 0 ? nil : Int(number)
+    }
+
+    /// Adds a sequence if it is new; returns its number.
+    mutating func add(_ bytes: Bytes) -> Int {
+        let hash = hash64(bytes)
+        let place = place(of: bytes, hash)
+        if table[place] >= 0 { return Int(table[place]) }
+        table[place] = Int32(hashes.count)
+        hashes.append(hash)
+        content.append(contentsOf: bytes)
+        ends.append(content.count)
+        if hashes.count * 2 > table.count { grow() }
+        return hashes.count - 1
+    }
+
+    func withBytes<Result, Failure: Error>(
+        of number: Int, _ body: (Bytes) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try content.withBytes { bytes throws(Failure) in
+            try body(Bytes(rebasing: bytes[ends[number]..<ends[number + 1]]))
+        }
+    }
+
+    @inline(__always)
+    private func place(of bytes: Bytes, _ hash: UInt64) -> Int {
+        var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+        while table[place] >= 0 {
+            let number = Int(table[place])
+            if hashes[number] == hash, withBytes(of: number, { $0.hasSameBytes(as: bytes) }) { break }
+            place = (place + 1) & (table.count - 1)
+        }
+        return place
+    }
+
+    private mutating func grow() {
+        table = [Int32](repeating: -1, count: table.count * 2)
+        for (number, hash) in hashes.enumerated() {
+            var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+            while table[place] >= 0 { place = (place + 1) & (table.count - 1) }
+            table[place] = Int32(number)
+        }
+    }
+}
