@@ -47,11 +47,13 @@ extension PostgresConnection {
             CASE WHEN o.oid IS NULL THEN 'C' WHEN o.collname = 'default' THEN d.locale \
             ELSE coalesce(o.collcollate, 'other') END IN ('C', 'POSIX'), \
             has_column_privilege(c.oid, a.attnum, 'SELECT'), has_column_privilege(c.oid, a.attnum, 'INSERT'), \
-            has_column_privilege(c.oid, a.attnum, 'UPDATE') \
+            has_column_privilege(c.oid, a.attnum, 'UPDATE'), \
+            a.attidentity <> '' OR coalesce(pg_get_expr(f.adbin, f.adrelid) LIKE '%nextval(%', false) \
             FROM pg_class c \
             JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema() \
             JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
             JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = t.typbasetype \
+            LEFT JOIN pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum \
             LEFT JOIN pg_collation o ON o.oid = a.attcollation \
             CROSS JOIN (SELECT CASE coalesce(to_jsonb(p)->>'datlocprovider', 'c') WHEN 'c' THEN p.datcollate \
             ELSE 'other' END AS locale FROM pg_database p WHERE p.datname = current_database()) d \
@@ -118,5 +120,6 @@ extension DatabaseColumn {
         isFine = type.hasPrefix("timestamp") && !(0...3).contains(decimals)
         (isExact, isByBytes) = (flag(6), flag(7))
         (canSelect, canInsert, canUpdate) = (flag(8), flag(9), flag(10))
+        countsByItself = flag(11)
     }
 }

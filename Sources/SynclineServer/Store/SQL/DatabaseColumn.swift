@@ -12,6 +12,8 @@ struct DatabaseColumn: Hashable, Sendable {
     var isComputed = false
     /// Whether a row must have a value for it, and whether it has one if none is given.
     var (needsValue, hasDefault) = (false, false)
+    /// Whether its default takes a number from a sequence.
+    var countsByItself = false
     /// Whether its times may be more exact than a millisecond.
     var isFine = false
     /// Whether strings are equal only if their bytes are, and whether they are ordered by their bytes.

@@ -220,7 +220,21 @@ extension TableDefinition {
     /// The findings about a table that exists in the database or should.
     func findings(_ table: DatabaseTable?, isOwn: Bool, _ dialect: SQLDialect) -> [Finding] {
         guard let table else { return [] }
-        return (isOwn ? [] : AdoptedTable(self, table, dialect).findings) + faultsOfRights(table)
+        return (isOwn ? [] : AdoptedTable(self, table, dialect).findings) + faultsOfNumbers(table)
+            + faultsOfRights(table)
+    }
+
+    /// A number of another sequence is no number of a change, and one that is taken without `syncline_take` comes too
+    /// late for readers that have already read on.
+    private func faultsOfNumbers(_ table: DatabaseTable) -> [Finding] {
+        let version = ServedTable(self, columns: []).source(of: .version)
+        guard let column = table.column(version), column.countsByItself, !column.isComputed else { return [] }
+        return [
+            Finding(
+                .error, "table \(name)", "column-counts",
+                "the default of column \(version) of table \(source) takes numbers that readers may miss",
+                mend: "drop the default, and let a trigger call syncline_take")
+        ]
     }
 
     /// What the rights of the server's role do not allow, on any served table.
