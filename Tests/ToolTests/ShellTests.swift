@@ -1,6 +1,7 @@
 // The shell for programs: a reply for each line, and nothing else.
 
 import Foundation
+import Syncline
 import SynclineCore
 import Testing
 
@@ -34,6 +35,22 @@ import Testing
             #"{"n":2,"args":["transaction","-"],"input":"{\"insert\":{\"table\":\"t\",\"item\":{\"id\":\"a\"}}}\n"}"#,
             #"{"n":3,"args":["query","t"]}"#, in: folder)
         #expect(replies.last == #"{"n":3,"exit":0,"result":[{"id":"a"}]}"#)
+    }
+
+    @Test func `a shell reads a store that another program writes to`() async throws {
+        let folder = try TemporaryFolder()
+        _ = await replies(#"{"n":1,"args":["init"]}"#, in: folder)
+        let writer = try await SyncDatabase.open(at: folder.path + "/store")
+        try await writer.rows(of: "t").insert(["id": "a", "x": 1])
+        let replies = await replies(
+            #"{"n":1,"args":["get","t","a"]}"#, #"{"n":2,"args":["insert","t","{\"id\":\"b\"}"]}"#,
+            #"{"n":3,"args":["query","t"]}"#, #"{"n":4,"args":["pending"]}"#, in: folder)
+        try await writer.close()
+        try #require(replies.count == 4)
+        #expect(replies[0] == #"{"n":1,"exit":0,"result":{"id":"a","x":1}}"#)
+        #expect(replies[1].hasPrefix(#"{"n":2,"exit":3,"error":{"code":"store-locked""#))
+        #expect(replies[2] == #"{"n":3,"exit":0,"result":[{"id":"a","x":1}]}"#)
+        #expect(replies[3].hasPrefix(#"{"n":4,"exit":0"#))
     }
 
     @Test func `wrong lines are answered, and the shell continues`() async throws {

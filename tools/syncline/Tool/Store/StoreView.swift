@@ -90,7 +90,11 @@ extension Context {
             return try StoreView(database, storage)
         }
         if moment == nil, host.session != nil, !isReport {
-            return try await withDatabase(arguments) { try StoreView($0, storage) }
+            do {
+                return try await withDatabase(arguments) { try StoreView($0, storage) }
+            } catch  where ToolError(error)?.code == "store-locked" {
+                // Another program writes. Its changes are read as they are now.
+            }
         }
         let event = try moment.map { try self.event(at: $0, storage) }
         let projector = try load(storage, through: event, onlyTo: row)
