@@ -1,11 +1,12 @@
-// Distinct sequences of bytes, with numbers in the order in which they were added.
+// Distinct sequences of bytes, less than 4 GiB in all, with numbers in the order in which they were added.
 
 import SynclineGround
 
 struct DistinctBytes: Sendable {
     private var content: [UInt8] = []
-    private var ends = [0]
-    private var hashes: [UInt64] = []
+    private var ends: [UInt32] = [0]
+    /// The low halves of their hashes.
+    private var hashes: [UInt32] = []
     /// Where they are by their hashes; -1 where there is none.
     private var table = [Int32](repeating: -1, count: 64)
 
@@ -13,19 +14,19 @@ struct DistinctBytes: Sendable {
 
     /// The number of a sequence; nil if it was not added.
     func number(of bytes: Bytes) -> Int? {
-        let number = table[place(of: bytes, hash64(bytes))]
+        let number = table[place(of: bytes, UInt32(truncatingIfNeeded: hash64(bytes)))]
         return number < 0 ? nil : Int(number)
     }
 
     /// Adds a sequence if it is new; returns its number.
     mutating func add(_ bytes: Bytes) -> Int {
-        let hash = hash64(bytes)
+        let hash = UInt32(truncatingIfNeeded: hash64(bytes))
         let place = place(of: bytes, hash)
         if table[place] >= 0 { return Int(table[place]) }
         table[place] = Int32(hashes.count)
         hashes.append(hash)
         content.append(contentsOf: bytes)
-        ends.append(content.count)
+        ends.append(UInt32(content.count))
         if hashes.count * 2 > table.count { grow() }
         return hashes.count - 1
     }
@@ -34,13 +35,13 @@ struct DistinctBytes: Sendable {
         of number: Int, _ body: (Bytes) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try content.withBytes { bytes throws(Failure) in
-            try body(Bytes(rebasing: bytes[ends[number]..<ends[number + 1]]))
+            try body(Bytes(rebasing: bytes[Int(ends[number])..<Int(ends[number + 1])]))
         }
     }
 
     @inline(__always)
-    private func place(of bytes: Bytes, _ hash: UInt64) -> Int {
-        var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+    private func place(of bytes: Bytes, _ hash: UInt32) -> Int {
+        var place = Int(hash) & (table.count - 1)
         while table[place] >= 0 {
             let number = Int(table[place])
             if hashes[number] == hash, withBytes(of: number, { $0.hasSameBytes(as: bytes) }) { break }
@@ -52,7 +53,7 @@ struct DistinctBytes: Sendable {
     private mutating func grow() {
         table = [Int32](repeating: -1, count: table.count * 2)
         for (number, hash) in hashes.enumerated() {
-            var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
+            var place = Int(hash) & (table.count - 1)
             while table[place] >= 0 { place = (place + 1) & (table.count - 1) }
             table[place] = Int32(number)
         }

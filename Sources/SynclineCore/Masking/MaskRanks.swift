@@ -1,104 +1,121 @@
-// The ranks of a column's values, and the masks that are made from them. Values in another form have the rank of the value
-// that they are equal to.
+// The ranks of a column's values, and the masks that are made from them.
 
 import SynclineGround
 
 struct MaskRanks {
-    private var numbers: [Value: Int] = [:]
-    private var instants: [Timestamp.Instant: Timestamp.Instant] = [:]
-    private var texts: [ExactString: String] = [:]
-    private var blobs: [[UInt8]: UInt64] = [:]
+    private let key: MaskKey?
+    /// By the values' numbers. Values that are equal in another form have one rank.
+    private var ranks: [UInt64]
     /// The masks of values that have several spellings in a column of their type.
-    private let typed: [Value: Value]
+    private var typed: [Value: Value] = [:]
+    /// The seconds between two instants.
+    private var step: Int64 = 86_400
+    /// The letters of a string.
+    private var width = 12
 
+    /// - Parameter values: Those of a column, each once.
     init(_ values: [Value], _ type: ColumnType, _ key: MaskKey?) {
-        var found: (numbers: [Value], instants: Set<Timestamp.Instant>, texts: [ExactString], blobs: [[UInt8]])
-        found = ([], [], [], [])
-        for value in values {
+        self.key = key
+        ranks = Array(repeating: 0, count: values.count)
+        var instants: [(place: Int, key: Timestamp.Instant)] = []
+        var texts: [(place: Int, key: ExactString)] = []
+        var blobs: [(place: Int, key: [UInt8])] = []
+        var numbers: [(place: Int, key: Value)] = []
+        var integers: [(place: Int, key: Int64)] = []
+        for (place, value) in values.enumerated() {
             switch value {
             case .null, .bool, .array, .object: break
-            case .integer, .double, .number: found.numbers.append(value)
-            case .date(let date): found.instants.insert(date.instant)
-            case .bytes(let bytes): found.blobs.append(bytes)
+            case .integer(let number): integers.append((place, number))
+            case .double, .number: numbers.append((place, value))
+            case .bytes(let bytes): blobs.append((place, bytes))
+            case .date(let date): instants.append((place, date.instant))
             case .string(let text):
                 if let date = MaskRanks.date(text) {
-                    found.instants.insert(date.instant)
+                    instants.append((place, date.instant))
                 } else {
-                    found.texts.append(ExactString(text))
+                    texts.append((place, ExactString(text)))
                 }
             }
         }
-        typed = SpelledMasks(found.numbers + found.texts.map { .string($0.text) }, type, key).masks
+        // Integers alone have one spelling each.
+        if !numbers.isEmpty || !texts.isEmpty {
+            let spelled = integers.map { Value.integer($0.key) } + numbers.map(\.key)
+            typed = SpelledMasks(spelled + texts.map { .string($0.key.text) }, type, key).masks
+        }
         if let key {
-            for number in found.numbers { numbers[number] = key.rank(of: number, as: .any) }
-            for instant in found.instants { instants[instant] = key.instant(for: instant) }
-            for bytes in found.blobs { blobs[bytes] = key.number(of: bytes) }
-            for text in found.texts {
-                texts[text] = MaskedValues.letters(key.rank(of: .string(text.text), as: .any), width: 12)
+            for (place, value) in values.enumerated() {
+                if case .bytes(let bytes) = value {
+                    ranks[place] = key.number(of: bytes)
+                } else {
+                    ranks[place] = UInt64(key.rank(of: value, as: .any))
+                }
             }
             return
         }
-        let sorted = MaskRanks.sorted(found.numbers)
-        numbers.reserveCapacity(sorted.count)
-        var rank = 0
-        for (index, number) in sorted.enumerated() {
-            // An equal number in another form has the same rank.
-            if index == 0 || Value.compare(sorted[index - 1], number) != .equal { rank += 1 }
-            numbers[number] = rank
+        if numbers.isEmpty {
+            rank(integers, by: <)
+        } else {
+            rank(numbers + integers.map { ($0.place, .integer($0.key)) }) { Value.compare($0, $1) == .less }
         }
+        rank(texts, by: <)
+        rank(blobs) { $0.lexicographicallyPrecedes($1) }
         // One day per instant, so that a date without a time stays one.
-        let step: Int64 = found.instants.count < 1_000_000 ? 86_400 : 1
-        for (rank, instant) in found.instants.sorted().enumerated() {
-            instants[instant] = Timestamp.Instant(seconds: Int64(rank + 1) * step)
-        }
-        for (rank, bytes) in found.blobs.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
-            blobs[bytes] = UInt64(rank + 1)
-        }
-        let width = MaskedValues.letters(found.texts.count, width: 1).utf8.count
-        texts.reserveCapacity(found.texts.count)
-        for (rank, text) in found.texts.sorted().enumerated() {
-            texts[text] = MaskedValues.letters(rank + 1, width: width)
-        }
+        if rank(instants, by: <) >= 1_000_000 { step = 1 }
+        width = MaskedValues.letters(texts.count, width: 1).utf8.count
     }
 
-    private static func sorted(_ numbers: [Value]) -> [Value] {
-        let integers = numbers.compactMap { number in if case .integer(let integer) = number { integer } else { nil } }
-        if integers.count == numbers.count { return integers.sorted().map { .integer($0) } }
-        return numbers.sorted { Value.compare($0, $1) == .less }
+    /// Ranks values, from 1; returns the last rank.
+    @discardableResult
+    private mutating func rank<Key>(_ keyed: [(place: Int, key: Key)], by isLess: (Key, Key) -> Bool) -> UInt64 {
+        var sorted = keyed
+        sorted.sort { isLess($0.key, $1.key) }
+        var rank: UInt64 = 0
+        for (index, (place, key)) in sorted.enumerated() {
+            if index == 0 || isLess(sorted[index - 1].key, key) { rank += 1 }
+            ranks[place] = rank
+        }
+        return rank
     }
 
-    /// Returns a value's mask; that of an unknown value if it was not ranked.
-    func mask(_ value: Value) -> Value {
+    /// The mask of a value, by its number.
+    func mask(_ value: Value, _ number: Int) -> Value {
         if let mask = typed[value] { return mask }
+        let rank = ranks[number]
+        return MaskRanks.mask(value, rank) { instant in
+            key?.instant(for: instant) ?? Timestamp.Instant(seconds: Int64(rank) * step)
+        } text: {
+            MaskedValues.letters(Int(rank), width: width)
+        }
+    }
+
+    /// The mask of a value that no column has.
+    static func unknown(_ value: Value) -> Value {
+        mask(value, 0) { _ in
+            Timestamp.Instant(seconds: 0)
+        } text: {
+            "unknown"
+        }
+    }
+
+    private static func mask(
+        _ value: Value, _ rank: UInt64, instant: (Timestamp.Instant) -> Timestamp.Instant, text: () -> String
+    ) -> Value {
+        func date(_ date: Timestamp) -> Timestamp {
+            Timestamp(instant(date.instant), decimals: date.decimals, zone: date.zone)
+        }
+        /// A number with a fraction keeps one, so that it is read as the same kind.
+        func number(_ number: Double) -> Value {
+            .double(number == number.rounded() ? Double(rank) : Double(rank) + 0.5)
+        }
         return switch value {
         case .null, .bool, .array, .object: value
-        case .integer: .integer(Int64(numbers[value] ?? 0))
-        case .double(let number): .double(mask(number, value))
-        case .number(let number): .double(mask(number.rounded, value))
-        case .date(let date): .date(mask(date))
-        case .bytes(let bytes): .bytes(blob(of: bytes))
-        case .string(let text): .string(mask(text))
+        case .integer: .integer(Int64(rank))
+        case .double(let double): number(double)
+        case .number(let spelled): number(spelled.rounded)
+        case .date(let day): .date(date(day))
+        case .bytes: .bytes(withUnsafeBytes(of: rank.bigEndian) { Array($0) })
+        case .string(let string): .string(MaskRanks.date(string).map { date($0).description } ?? text())
         }
-    }
-
-    private func mask(_ text: String) -> String {
-        if let mask = texts[ExactString(text)] { return mask }
-        return MaskRanks.date(text).map { mask($0).description } ?? "unknown"
-    }
-
-    /// A number with a fraction keeps one, so that it is read as the same kind.
-    private func mask(_ number: Double, _ value: Value) -> Double {
-        let rank = Double(numbers[value] ?? 0)
-        return number == number.rounded() ? rank : rank + 0.5
-    }
-
-    private func mask(_ date: Timestamp) -> Timestamp {
-        let instant = instants[date.instant] ?? Timestamp.Instant(seconds: 0)
-        return Timestamp(instant, decimals: date.decimals, zone: date.zone)
-    }
-
-    func blob(of bytes: [UInt8]) -> [UInt8] {
-        withUnsafeBytes(of: (blobs[bytes] ?? 0).bigEndian) { Array($0) }
     }
 
     /// Returns the date that a string represents, or nil if it would be written differently.

@@ -10,7 +10,7 @@ package struct MaskedValues: Sendable {
     private var values = DistinctBytes()
     /// Their masks in the same form, by their numbers.
     private var masks: [UInt8] = []
-    private var ends = [0]
+    private var ends: [UInt32] = [0]
 
     package init() {}
 
@@ -46,18 +46,21 @@ package struct MaskedValues: Sendable {
             }
         }
         let ranks = MaskRanks(found, type, key)
-        var masks = found.map { ranks.mask($0) }
-        for case .bytes(let bytes) in found {
-            let number = Value.string(coded(bytes)).encoded.withBytes { values.add($0) }
-            let mask = Value.string(coded(ranks.blob(of: bytes)))
-            if number == masks.count { masks.append(mask) } else { masks[number] = mask }
-        }
-        var writer = ByteWriter(capacity: 16 * masks.count)
-        for mask in masks {
+        var writer = ByteWriter(capacity: 8 * found.count)
+        func append(_ mask: Value) {
             writer.append(value: mask)
-            ends.append(writer.count)
+            ends.append(UInt32(writer.count))
         }
-        self.masks = writer.bytes
+        // Bytes that are a string in JSON.
+        var others: [Int: Value] = [:]
+        for (number, value) in found.enumerated() {
+            guard case .bytes(let bytes) = value, case .bytes(let mask) = ranks.mask(value, number) else { continue }
+            let place = Value.string(coded(bytes)).encoded.withBytes { values.add($0) }
+            others[place] = .string(coded(mask))
+        }
+        for (number, value) in found.enumerated() { append(others[number] ?? ranks.mask(value, number)) }
+        for number in found.count..<values.count { append(others[number] ?? .null) }
+        masks = writer.bytes
     }
 
     // MARK: Masking
@@ -78,10 +81,10 @@ package struct MaskedValues: Sendable {
     func append(maskOf value: Bytes, to writer: inout ByteWriter) {
         if MaskedValues.stays(value) { return writer.append(value) }
         if let number = values.number(of: value) {
-            return masks.withBytes { writer.append(Bytes(rebasing: $0[ends[number]..<ends[number + 1]])) }
+            return masks.withBytes { writer.append($0.slice(Int(ends[number]), Int(ends[number + 1] - ends[number]))) }
         }
         var reader = ByteReader(value)
-        writer.append(value: MaskRanks([], .any, nil).mask((try? reader.value()) ?? .null))
+        writer.append(value: MaskRanks.unknown((try? reader.value()) ?? .null))
     }
 
     /// Returns a number in letters, the highest digit first: masks of one width sort like their numbers.
