@@ -6,7 +6,7 @@ import SynclineGround
 /// Bytes with a name.
 struct FrameField {
     enum Part: String {
-        case header, frame, payload
+        case header, frame, payload, file
     }
 
     var part: Part
@@ -52,6 +52,13 @@ struct FieldWalk {
                 part: part, offset: taken.startIndex, bytes: taken, name: isCut ? name + ", cut" : name, value: value,
                 isRight: isCut ? false : isRight))
         bytes = bytes.dropFirst(count)
+    }
+
+    /// Marks the last field as wrong, because others must follow.
+    mutating func endTooEarly() {
+        guard let last = fields.indices.last, fields[last].isRight != false else { return }
+        fields[last].name += ", nothing after it"
+        fields[last].isRight = false
     }
 
     /// A number of some bytes.

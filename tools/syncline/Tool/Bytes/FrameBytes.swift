@@ -149,7 +149,7 @@ struct FrameBytes {
     }
 
     /// The event in a record, or its text.
-    private static func text(_ record: [UInt8], _ number: UInt64) -> String {
+    static func text(_ record: [UInt8], _ number: UInt64) -> String {
         if let event = record.withBytes({ try? Event($0) }) {
             return "\(event.cause): \(EventSummary(number: number, event: event).line)"
         }

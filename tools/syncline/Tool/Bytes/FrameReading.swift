@@ -1,4 +1,4 @@
-// Reads one frame of a log or a checkpoint, or the header of a file, for `FrameBytes`.
+// Reads one frame of a log or a checkpoint, the header of a file, or a small file, for `FrameBytes` and `FieldWalk`.
 
 import SegmentLog
 
@@ -10,6 +10,11 @@ struct FrameReading {
 
     /// Returns nil if there is none at the address.
     init?(_ inspection: LogInspection, _ address: Address?) throws {
+        if case .file(let name)? = address {
+            guard let found = try FrameReading.file(name, inspection) else { return nil }
+            (self.address, fields) = (name, found)
+            return
+        }
         let catalog = try inspection.catalog()
         if case .checkpoint(let through, let offset)? = address {
             guard catalog.checkpoints.contains(through) else { return nil }
@@ -54,6 +59,23 @@ struct FrameReading {
         before.chain = try last.map { try read($0, after: FrameBytes.Before()).header?.checksum } ?? chain
         self.address = place.position.description
         fields = try read((place.position.offset, place.length), after: before).fields
+    }
+
+    /// The fields of a small file; nil if it does not exist.
+    private static func file(_ name: String, _ inspection: LogInspection) throws -> [FrameField]? {
+        let file: any ReadableFile
+        do throws(StorageError) {
+            file = try inspection.storage.openForReading(name)
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw LogError(error)
+        }
+        defer { file.close() }
+        // Of a large one the beginning.
+        let buffer = try file.bytes(Int(clamping: min(try file.size(), 64 << 20)), at: 0)
+        var walk = FieldWalk(.file, withExtendedLifetime(buffer) { Array(buffer.bytes) }[...])
+        walk.addFile(name, try? inspection.catalog().identity)
+        return walk.fields
     }
 
     /// The first 512 bytes of a file.

@@ -1,4 +1,4 @@
-// `inspect frame`: one frame or the header of a file, with every byte named.
+// `inspect frame`: one frame, the header of a file, or a small file, with every byte named.
 
 import SegmentLog
 import Syncline
@@ -9,22 +9,23 @@ extension InspectCommand {
         "inspect frame", "name every byte of a frame",
         details: [
             """
-            The fields are those of docs/FORMAT.md and docs/STATE.md: the frame as it is stored, then its payload, \
-            decoded, if the frame verifies. CHECK says whether a field is what it has to be.
+            The fields are those of docs/FORMAT.md and docs/STATE.md: the stored frame, then its payload if it \
+            verifies. CHECK says whether a field is right. HEAD, LOCK, ERASE, leases/… and tributaries/… are shown whole.
             """
         ],
         operands: [
             Operand(
-                "ADDRESS", "s7:5209663 or c40:4096 (a checkpoint), the frame or header that holds the byte, or @41",
+                "ADDRESS",
+                "s7:5209663 or c40:4096 (a checkpoint), the frame or header that holds the byte, @41, or HEAD",
                 isRequired: true)
         ],
         options: [Option("bytes", "show the bytes of each field"), .full],
         examples: [
             Example("syncline inspect frame s1:512 --bytes", "the first frame of a log"),
-            Example("syncline inspect frame c40:0", "the header of a checkpoint"),
+            Example("syncline inspect frame HEAD", "the file HEAD"),
         ],
         result:
-            #"[{"part":"header|frame|payload","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
+            #"[{"part":"header|frame|payload|file","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
         exits: [Exit(.no, "the frame does not exist, or is damaged")], run: runFrame)
 
     private nonisolated(nonsending) static func runFrame(

@@ -13,10 +13,14 @@ package enum Address: Hashable, Sendable {
     case position(LogPosition)
     /// `c40:4096`, or `c40` for its first byte
     case checkpoint(SequenceNumber, offset: UInt64)
+    /// A small file: `HEAD`, `LOCK`, `ERASE`, one in `leases/` or in `tributaries/`
+    case file(String)
 
     /// Parses an address; nil if the string is not one.
     package init?(_ text: String) {
-        if text.hasPrefix("@") {
+        if Address.isSmallFile(text) {
+            self = .file(text)
+        } else if text.hasPrefix("@") {
             self.init(record: text.dropFirst())
         } else if text.hasPrefix("s") {
             self.init(position: text.dropFirst())
@@ -53,6 +57,14 @@ package enum Address: Hashable, Sendable {
         self = .checkpoint(SequenceNumber(rawValue: through), offset: offset ?? 0)
     }
 
+    package static func isSmallFile(_ text: String) -> Bool {
+        if [FileName.head, FileName.lock, FileName.erasure].contains(text) { return true }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, [FileName.leases, FileName.tributaries].contains(String(parts[0])) else { return false }
+        let isName = parts[1].utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x2d...0x39).contains($0) && $0 != 0x2f }
+        return isName && parts[1].first != "." && !parts[1].isEmpty
+    }
+
     /// `7:512` or `7`
     private static func place(_ text: Substring) -> (file: UInt64, offset: UInt64?)? {
         guard let colon = text.firstIndex(of: ":") else { return number(text).map { ($0, nil) } }
@@ -81,7 +93,7 @@ extension FrameSelection {
     init(at address: Address?, segment: UInt64? = nil) {
         self.init(segment: segment)
         switch address {
-        case nil, .checkpoint?: break
+        case nil, .checkpoint?, .file?: break
         case .records(let records)?: self.records = records
         case .segment(let ordinal)?: position = LogPosition(segment: ordinal, offset: 0)
         case .position(let place)?: position = place
