@@ -239,6 +239,53 @@ def bytes_of_the_log(browser, folder):
 
 
 @story
+def sizes(browser, folder):
+    """How much room the events take by kind and table, what was written for the values, and the bytes of the small files."""
+    store = life(folder)
+    studio = Studio(store)
+    studio.open(browser)
+    view(browser, "log")
+    browser.ask("document.getElementById('sizes').focus(); document.getElementById('sizes').click()")
+    browser.until("document.getElementById('written') && document.getElementById('panel').ariaBusy !== 'true'")
+    words = text(browser)
+    listed = json.loads(run(store, "inspect", "events", "--json"))
+    rows = browser.ask("[...document.querySelectorAll('#panel tbody tr')].map(row => [...row.children].map(cell => cell.innerText.trim()))")
+    assert [row[:3] for row in rows] == [[one["kind"], one["table"] or "–", f"{one['events']:,}"] for one in listed], rows
+    written = json.loads(run(store, "stats", "--json"))["written"]
+    assert f"{written['ownValues']} B of values from the app" in words and f"{written['amplification']:.2f} bytes for each" in words, words
+    assert browser.ask("document.activeElement.id") == "sizes" and "bytes=sizes" in browser.ask("location.hash")
+    browser.until("document.querySelector('#panel .share .command code').textContent === 'syncline inspect events'")
+    assert browser.ask("!!document.querySelector('figure [data-form=svg]')")
+    for width, height in SIZES:
+        browser.size(width, height)
+        for scheme in ["light", "dark"]:
+            browser.scheme(scheme)
+            audit(browser, f"sizes at {width}, {scheme}")
+            browser.picture(f"{shots}/sizes-{width}-{scheme}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    # The small files, with the keyboard alone.
+    browser.ask("document.getElementById('file-HEAD').focus()")
+    browser.press("Enter")
+    browser.until("document.getElementById('bytes') && document.querySelector('#bytes code').textContent === 'HEAD'")
+    words = text(browser)
+    assert "slot 1: generation" in words and "the one in force" in words and "every check passes" in words, words
+    assert "syncline inspect frame HEAD --bytes" in words and browser.ask("document.activeElement.id") == "file-HEAD"
+    link = browser.ask("location.href")
+    browser.open("about:blank")
+    browser.open(link)
+    browser.until("document.getElementById('bytes') && document.querySelector('#file-HEAD[aria-current=true]')")
+    for width, height in SIZES:
+        browser.size(width, height)
+        browser.scheme("dark" if width in (768, 1920) else "light")
+        audit(browser, f"HEAD at {width}")
+        browser.picture(f"{shots}/head-{width}.png")
+    browser.size(1280, 860)
+    browser.scheme("light")
+    studio.close()
+
+
+@story
 def reports(browser, folder):
     """A report in place of a store: the same events and requests, with masked values; it can't be changed."""
     store, file = life(folder), os.path.join(folder, "bug.jsonl")

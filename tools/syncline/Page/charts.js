@@ -21,7 +21,7 @@ function lines(title, description, points, series, format) {
   return figure(title, description, svg);
 }
 
-const figure = (title, description, svg) => make('figure', {}, make('figcaption', {}, title, ' ', pictureSaver(title.toLowerCase().replaceAll(' ', '-'), svg)),
+export const figure = (title, description, svg) => make('figure', {}, make('figcaption', {}, title, ' ', pictureSaver(title.toLowerCase().replaceAll(' ', '-'), svg)),
   note(description), svg);
 
 function bars(title, description, segments) {

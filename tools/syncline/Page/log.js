@@ -1,6 +1,8 @@
-// The files of the log: segments and checkpoints to scale, the frames of one of them, and every byte of a frame by its name.
+// The files of the log: segments and checkpoints to scale, the frames of one of them, every byte of a frame or of a small
+// file by its name, and how much room the events take.
 
-import { badge, button, bytes, command, counted, grid, grouped, make, note, pager, title } from './dom.js';
+import { figure } from './charts.js';
+import { badge, button, bytes, command, counted, draw, grid, grouped, make, note, pager, shortened, title } from './dom.js';
 import { eventLink } from './fields.js';
 import { ask, own, show } from './store.js';
 import { full } from './times.js';
@@ -13,15 +15,17 @@ export const bytesLink = (place, text) => button(text || place, () => choose(pla
 export async function log() {
   const { bytes: place, ...pages } = own();
   const files = await ask('files');
-  const shown = place && /[:@]/.test(place) ? await ask('bytes', { address: place, skip: pages.fields, top: size }) : null;
+  const other = files.others.find(({ name }) => name === place), isFrames = !other && place !== 'sizes';
+  const shown = other || place && /[:@]/.test(place) ? await ask('bytes', { address: place, skip: pages.fields, top: size }) : null;
   const [name, offset] = (shown && shown.address || place || '').split(':');
   const all = [...files.segments, ...files.checkpoints];
-  const file = all.find(file => file.name === name) || files.segments.at(-1);
+  const file = isFrames && (all.find(file => file.name === name) || files.segments.at(-1));
   const found = file && await ask('frames', { file: file.name, skip: pages.frames, holding: offset, top: size });
   const turn = (part, skip) => show({ own: { ...own(), [part]: skip } });
   return [title('The log ', make('span', { class: 'note' }, `${counted(files.segments.length, 'segment')}, ${counted(files.checkpoints.length, 'checkpoint')}`)),
-    legend(), bars(files, file), file ? frames(file, found, shown, skip => turn('frames', skip)) : note('There is no segment.'),
-    place && !file ? note('There is no such file.') : null, shown ? fields(shown, found, skip => turn('fields', skip)) : null];
+    make('p', { class: 'actions' }, button('Sizes of events', () => choose('sizes'), { class: 'small', id: 'sizes', 'aria-pressed': place === 'sizes' })),
+    legend(), bars(files, file || other), file ? frames(file, found, shown, skip => turn('frames', skip)) : isFrames ? note('There is no segment.') : null,
+    place === 'sizes' ? sizes(await ask('sizes')) : null, shown ? fields(shown, found, skip => turn('fields', skip)) : null];
 }
 
 // MARK: Files
@@ -30,7 +34,7 @@ const kinds = { data: 'data', fragment: 'data', block: 'block', filler: 'zeros',
 const kindOf = frame => frame.damage ? 'damaged' : kinds[frame.kind] || 'control';
 
 const legend = () => make('ul', { class: 'legend pieces', 'aria-label': 'Colours' }, [['data', 'records'], ['block', 'blocks of a checkpoint'],
-  ['control', 'headers, sessions, indexes, seals'], ['zeros', 'zeros ahead, filler'], ['aside', 'in quarantine'], ['damaged', 'damage']]
+  ['control', 'headers, sessions, indexes, seals, small files'], ['zeros', 'zeros ahead, filler'], ['aside', 'in quarantine'], ['damaged', 'damage']]
   .map(([kind, words]) => make('li', { class: kind }, words)));
 
 /// Pieces of a bar, each as wide as its bytes.
@@ -55,7 +59,7 @@ function pieces(segment) {
 }
 
 function bars(files, chosen) {
-  const most = Math.max(...[...files.segments, ...files.checkpoints, ...files.quarantine].map(file => file.size), 1);
+  const most = Math.max(...[...files.segments, ...files.checkpoints, ...files.others, ...files.quarantine].map(file => file.size), 1);
   const bar = (file, parts, words) => {
     const drawn = track(parts);
     drawn.style.width = `${Math.max(1, 100 * file.size / most)}%`;
@@ -69,6 +73,7 @@ function bars(files, chosen) {
         segment.damage.length ? [' ', badge('damaged', 'bad')] : null])),
     files.checkpoints.map(checkpoint => bar(checkpoint, [[checkpoint.whole ? 'block' : 'damaged', checkpoint.size]],
       [`${bytes(checkpoint.size)}, the state of @${grouped(checkpoint.through)}`, checkpoint.whole ? null : [' ', badge('damaged', 'bad')]])),
+    files.others.map(file => bar(file, [['control', file.size]], bytes(file.size))),
     files.quarantine.map(file => bar(file, [['aside', file.size]], `${bytes(file.size)}, in quarantine`)));
 }
 
@@ -88,7 +93,7 @@ function frames(file, found, shown, turn) {
       make('th', { scope: 'row' }, button(address, () => choose(address), { class: 'link mono', id: `frame-${address}` })),
       make('td', {}, make('span', { class: `dot ${kindOf(frame)}` }), frame.damage ? 'damage' : frame.kind),
       make('td', { class: 'number' }, bytes(frame.length)),
-      make('td', { class: 'number' }, frame.damage ? null : bytes(frame.rawBytes)),
+      make('td', { class: 'number' }, frame.damage ? null : [bytes(frame.rawBytes), frame.codec === 'stored' ? null : make('span', { class: 'note' }, ` ${(frame.rawBytes / frame.length).toFixed(2)} : 1`)]),
       make('td', {}, frame.damage ? make('span', { class: 'problem' }, frame.damage.reason) : what(frame)));
   });
   const move = event => {
@@ -118,9 +123,45 @@ function runs(file) {
     run.name === file.name ? 'this file' : bytesLink(run.name))));
 }
 
+// MARK: Sizes
+
+const subject = group => group.several ? 'several tables' : group.table ?? '–';
+const ratio = value => value === null ? null : `${value.toFixed(2)} : 1`;
+
+/// The size of events by kind and table, and what a store writes for each byte of a value.
+function sizes({ groups, written }) {
+  const sum = name => groups.reduce((sum, group) => sum + group[name], 0);
+  const rows = groups.map(group => make('tr', {}, make('th', { scope: 'row' }, badge(group.kind, 'kind ' + group.kind)), make('td', {}, subject(group)),
+    [grouped(group.events), bytes(group.bytes), bytes(group.storedBytes), ratio(group.ratio)].map(text => make('td', { class: 'number' }, text)),
+    make('td', {}, eventLink(group.first.slice(1)), ' – ', eventLink(group.last.slice(1)))));
+  const since = eventLink(written.since.slice(1)), all = written.logBytes + written.checkpointBytes;
+  return [make('h3', {}, 'Sizes of events ', make('span', { class: 'note' }, `${bytes(sum('bytes'))}, in frames of ${bytes(sum('storedBytes'))}`)),
+    chart(groups), grid(['Kind', 'Table', 'Events', 'Bytes', 'Stored', 'Ratio', 'First and last'], rows, { label: 'Sizes of events' }),
+    make('h3', {}, 'Written since the store was opened'),
+    make('p', { id: 'written' }, 'Since ', since, `: ${bytes(written.ownValues)} of values from the app and ${bytes(written.serverValues)} from the server, kept in at least ${bytes(all)}: `
+      + `${bytes(written.logBytes)} of the log, ${bytes(written.checkpointBytes)} of checkpoints`, written.amplification === null ? '.' : `. That is ${written.amplification.toFixed(2)} bytes for each.`),
+    note('Zeros ahead, HEAD and removed checkpoints are not counted. The same in a shell: ', command('syncline stats'))];
+}
+
+const shownGroups = 12;
+
+/// The largest groups as bars: the whole bar is the size before compression.
+function chart(groups) {
+  const largest = [...groups].sort((a, b) => b.bytes - a.bytes).slice(0, shownGroups), most = Math.max(1, ...largest.map(group => Math.max(group.bytes, group.storedBytes)));
+  const [width, step, left, right] = [640, 22, 190, 90], scale = value => (width - left - right) * value / most;
+  const words = group => `${group.kind} ${group.several ? 'of several' : group.table ? 'of ' + group.table : ''}`;
+  const svg = draw('svg', { viewBox: `0 0 ${width} ${step * Math.max(1, largest.length) + 4}`, role: 'img' }, draw('title', {}, 'Sizes of events by kind and table'));
+  largest.forEach((group, index) => svg.append(
+    draw('text', { class: 'label', x: left - 8, y: index * step + 15, 'text-anchor': 'end' }, shortened(words(group), 28)),
+    draw('rect', { class: 'back', x: left, y: index * step + 3, width: scale(group.bytes), height: step - 6 }),
+    draw('rect', { class: 'bar', x: left, y: index * step + 7, width: scale(group.storedBytes), height: step - 14 }),
+    draw('text', { class: 'label', x: left + scale(Math.max(group.bytes, group.storedBytes)) + 6, y: index * step + 15 }, bytes(group.bytes))));
+  return figure('Event sizes', 'Before compression (light) and on the disk (coloured).', svg);
+}
+
 // MARK: Bytes
 
-const parts = { header: 'Header of the file', frame: 'The frame as it is stored', payload: 'Its payload, decoded' };
+const parts = { header: 'Header of the file', file: 'The whole file', frame: 'The frame as it is stored', payload: 'Its payload, decoded' };
 
 function fields(shown, found, turn) {
   if (!shown.address) return [make('h3', { id: 'bytes' }, 'Bytes'), note('No frame is there.')];
@@ -131,7 +172,7 @@ function fields(shown, found, turn) {
     return own.length ? [make('h4', {}, words), grid(['Offset', 'Field', 'Bytes', 'Value', 'Check'], own.map(row), { label: words, class: 'bytes' })] : null;
   });
   return [make('h3', { id: 'bytes' }, 'Bytes of ', make('code', {}, shown.address), ' ', shown.wrong ? badge(counted(shown.wrong, 'wrong field'), 'bad') : badge('every check passes', 'good')),
-    make('p', { class: 'actions' }, step('‹ Frame before', places[here - 1]), step('Frame after ›', here < 0 ? null : places[here + 1]),
+    make('p', { class: 'actions' }, found ? [step('‹ Frame before', places[here - 1]), step('Frame after ›', here < 0 ? null : places[here + 1])] : null,
       command(`syncline inspect frame ${shown.address} --bytes`)),
     content, pager(shown, shown.fields.length, size, turn)];
 }

@@ -24,7 +24,7 @@ enum InspectCommand {
             "bytes":n,"fileBytes":n,"rawBytes":n,"ratio":n,"checkpoints":["@40"],"holes":["@7..9"],\#
             "quarantined":n,"damage":[…],"waiting":[{"process","files":n,"changes":n}]}
             """#,
-        exits: [Exit(.done, "done, whether or not there is damage")],
+        exits: [Exit(.done, "done, also with damage")],
         run: runSummary)
 
     static let sameSummary = Command(
@@ -45,7 +45,7 @@ enum InspectCommand {
             [{"address":"s1","file","records","frames":n,"bytes":n,"fileBytes":n,"rawBytes":n,"ratio":n,\#
             "sealed":bool,"epoch":n,"created","noteBytes":n} or {"damage":{…}}]
             """#,
-        exits: [Exit(.done, "done, whether or not there is damage")],
+        exits: [Exit(.done, "done, also with damage")],
         run: runSegments)
 
     static let checkpoints = Command(
@@ -53,7 +53,7 @@ enum InspectCommand {
         details: ["A damaged checkpoint makes the next opening slower, but loses no data."],
         examples: [Example("syncline inspect checkpoints", "oldest first")],
         result: #"[{"address":"@40","file","blocks":n,"bytes":n,"noteBytes":n} or {"damage":{…}}]"#,
-        exits: [Exit(.done, "done, whether or not there is damage")],
+        exits: [Exit(.done, "done, also with damage")],
         run: runCheckpoints)
 
     private nonisolated(nonsending) static func runSummary(

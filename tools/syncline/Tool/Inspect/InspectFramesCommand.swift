@@ -33,7 +33,7 @@ extension InspectCommand {
             "transaction":"whole|begins|continues|ends","masked":bool,"time","detail"} or {"address",\#
             "damage":{…}}]
             """#,
-        exits: [Exit(.done, "done, whether or not there is damage")],
+        exits: [Exit(.done, "done, also with damage")],
         run: runFrames)
 
     private static let columns: [Column] = [

@@ -8,27 +8,32 @@ import SynclineGround
 
 enum InspectStoreCommands {
     static let events = Command(
-        "inspect events", "count the events of the log, by kind",
-        details: ["`syncline log` lists them."],
-        examples: [Example("syncline inspect events", "the number of each kind")],
-        result: #"[{"kind","events":n,"bytes":n,"first":"@1","last":"@41"}]"#,
+        "inspect events", "count the events of the log, by kind and table",
+        details: ["STORED is their share of the frames on the disk. `syncline log` lists them."],
+        examples: [Example("syncline inspect events", "the number and size of each kind")],
+        result:
+            #"[{"kind","table","several":bool,"events":n,"bytes":n,"storedBytes":n,"ratio":n,"first":"@1","last":"@41"}]"#,
         exits: [Exit(.partial, "some events can't be read")]
     ) { arguments, context in
         let reading = EventReading(try context.storage(arguments), context)
-        let counts = try context.whileReading("reading") { try EventCounts(reading) }
+        let counts = try context.whileReading("reading") {
+            try HistoryReading.run(reading.storage) { try EventCounts(byTable: reading.storage, lost: reading.tell) }
+        }
         let style = context.output.style
         var list = try ListWriter(
-            context.output, ["KIND", Column("EVENTS", .right), Column("BYTES", .right), "FIRST", "LAST"])
-        for kind in counts.kinds {
+            context.output,
+            [
+                "KIND", "TABLE", Column("EVENTS", .right), Column("BYTES", .right), Column("STORED", .right),
+                Column("RATIO", .right), "FIRST", "LAST",
+            ])
+        for group in counts.groups {
             try list.row(
                 [
-                    Cell(kind.name), Cell(style.count(kind.count)), Cell(style.bytes(kind.bytes)),
-                    Cell("@\(kind.first)", .address), Cell("@\(kind.last)", .address),
-                ],
-                json: [
-                    "kind": .string(kind.name), "events": .number(kind.count), "bytes": .number(kind.bytes),
-                    "first": .string("@\(kind.first)"), "last": .string("@\(kind.last)"),
-                ])
+                    Cell(group.kind), Cell(group.subject.text), Cell(style.count(group.count)),
+                    Cell(style.bytes(group.bytes)), Cell(style.bytes(group.storedBytes)),
+                    Cell(group.ratio.map { decimal($0, places: 2) } ?? "–"), Cell("@\(group.first)", .address),
+                    Cell("@\(group.last)", .address),
+                ], json: group.json)
         }
         try list.finish()
         return .done

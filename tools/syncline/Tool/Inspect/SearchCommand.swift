@@ -167,7 +167,7 @@ private struct HistoryMatch {
 
 extension Answer {
     /// The server's row that came with it.
-    fileprivate var row: Row? {
+    var row: Row? {
         switch outcome {
         case .done(let pulled), .revived(let pulled): pulled.row
         case .conflict(let server, _): server

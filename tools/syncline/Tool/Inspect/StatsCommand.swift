@@ -11,7 +11,11 @@ enum StatsCommand {
             """
             `pending` counts the operations that the next push sends, `waiting` the others of the outbox. In a shell, \
             `session` counts since the store was opened there.
+            """,
             """
+            `written` counts since the last opening: bytes of ids and values, and of the frames and checkpoints with \
+            them, without zeros ahead, HEAD and removed checkpoints.
+            """,
         ],
         options: [Option("prometheus", "print the counts in the format of Prometheus")],
         examples: [
@@ -22,7 +26,8 @@ enum StatsCommand {
             #"""
             {"events":n,"firstEvent":n,"eventsByKind":{…},"tables":[{"table","rows":n}],"changes":{"made":n,"done":n,…},\#
             "pending":n,"waiting":n,"conflicts":n,"oldestPending":"…","log":{"bytes":n,"rawBytes":n,"segments":n},\#
-            "session":{"opened","events":n} or null}
+            "written":{"since":"@35","ownValues":n,"serverValues":n,"logBytes":n,"checkpointBytes":n,\#
+            "amplification":n or null},"session":{"opened","events":n} or null}
             """#, run: run)
 
     private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
@@ -48,7 +53,7 @@ enum StatsCommand {
 struct StoreStats {
     let events: UInt64
     let first: UInt64
-    let kinds: [EventCounts.Kind]
+    let kinds: [EventCounts.Group]
     let tables: [(name: String, rows: Int)]
     let totals: Totals
     /// The operations that the next push sends, and all others of the outbox.
@@ -60,12 +65,15 @@ struct StoreStats {
     let storedBytes: UInt64
     let recordBytes: UInt64
     let segments: Int
+    let written: WrittenBytes
     /// For a shell: when it opened the store, and the last event then.
     let opened: (time: Int64, event: UInt64)?
 
     init(_ view: StoreView, _ reading: EventReading, opened: (time: Int64, event: UInt64)?) throws {
         events = view.through
-        kinds = try EventCounts(reading).kinds
+        let counts = try EventCounts(reading)
+        kinds = counts.groups
+        written = try WrittenBytes(reading.storage, since: counts.lastOpening)
         tables = try view.reader.tables().map { ($0, try view.reader.count(RowQuery(table: $0))) }
         totals = view.totals
         let outbox = try PushCounts(view.reader)
@@ -93,7 +101,7 @@ struct StoreStats {
     var json: JSONValue {
         [
             "events": .number(events), "firstEvent": .number(first),
-            "eventsByKind": .object(kinds.map { .init(key: $0.name, value: .number($0.count)) }),
+            "eventsByKind": .object(kinds.map { .init(key: $0.kind, value: .number($0.count)) }),
             "tables": .array(tables.map { ["table": .string($0.name), "rows": .number($0.rows)] }),
             "changes": totals.json, "pending": .number(pending), "waiting": .number(waiting),
             "conflicts": .number(conflicts),
@@ -101,6 +109,7 @@ struct StoreStats {
             "log": [
                 "bytes": .number(storedBytes), "rawBytes": .number(recordBytes), "segments": .number(segments),
             ],
+            "written": written.json,
             "session": opened.map { opened in
                 [
                     "opened": .string(WallTime(rawValue: opened.time).text),
@@ -113,12 +122,13 @@ struct StoreStats {
     var lines: [String] {
         var lines = ["events \(events)"]
         if first > 1 { lines.append("first event \(first)") }
-        lines += kinds.map { "events \($0.name) \($0.count)" }
+        lines += kinds.map { "events \($0.kind) \($0.count)" }
         lines += tables.map { "rows of \(escaped($0.name)) \($0.rows)" }
         lines += totals.named.map { "changes \($0.key) \($0.value)" }
         lines += ["operations pending \(pending)", "operations waiting \(waiting)", "conflicts \(conflicts)"]
         if let oldestText { lines.append("oldest pending \(oldestText)") }
         lines += ["log bytes \(storedBytes)", "log raw bytes \(recordBytes)", "log segments \(segments)"]
+        lines += written.lines
         if let opened { lines.append("events since opened \(events - min(events, opened.event))") }
         return lines
     }
@@ -143,7 +153,7 @@ struct StoreStats {
         var lines = metric("last_event", "gauge", "The number of the last event.", [("", "\(events)")])
         lines += metric(
             "events_total", "counter", "Events in the log, by kind.",
-            kinds.map { (label("kind", $0.name), "\($0.count)") })
+            kinds.map { (label("kind", $0.kind), "\($0.count)") })
         lines += metric(
             "rows", "gauge", "Visible rows, by table.", tables.map { (label("table", $0.name), "\($0.rows)") })
         lines += metric(

@@ -86,15 +86,18 @@ struct EventReading {
 
     /// The stored bytes of events alone.
     func forEachRecord(from first: UInt64 = 1, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool) throws {
-        try LogInspection(storage).forEachRecord(from: first, body) { lost in
-            switch lost {
-            case .record: break
-            case .hole(let range): context.narration.warn("\(range) are known to be lost")
-            case .damage(let damage):
-                if damage.remedy == .cutTail { return }
-                context.output.notePartial()
-                context.narration.warn(damage.sentence)
-            }
+        try LogInspection(storage).forEachRecord(from: first, body, lost: tell)
+    }
+
+    /// Reports events that are lost.
+    func tell(_ lost: RecordFound) {
+        switch lost {
+        case .record: break
+        case .hole(let range): context.narration.warn("\(range) are known to be lost")
+        case .damage(let damage):
+            if damage.remedy == .cutTail { return }
+            context.output.notePartial()
+            context.narration.warn(damage.sentence)
         }
     }
 

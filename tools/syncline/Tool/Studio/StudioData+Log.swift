@@ -1,4 +1,5 @@
-// The page about the files of the log: segments and checkpoints, the frames of one of them, and the bytes of a frame.
+// The page about the files of the log: segments, checkpoints and small files, the frames of one of them, the bytes of a
+// frame or of a small file, and the sizes of events.
 
 import SegmentLog
 import Syncline
@@ -27,12 +28,20 @@ extension StudioData {
         return [
             "segments": .array(segments),
             "checkpoints": .array(catalog.checkpoints.map { checkpoint($0, catalog.identity) }),
+            "others": .array(smallFiles.map { ["name": .string($0), "size": .number(storage.size(of: $0))] }),
             "quarantine": .array(
                 ((try? storage.names(in: FileName.quarantine)) ?? []).sorted().map { name in
                     let size = storage.size(of: FileName.quarantine + "/" + name)
                     return ["file": .string(name), "size": .number(size)]
                 }),
         ]
+    }
+
+    /// The files whose bytes have names and that have no frames.
+    private var smallFiles: [String] {
+        let folders = [FileName.leases, FileName.tributaries]
+        let names = folders.flatMap { folder in ((try? storage.names(in: folder)) ?? []).map { folder + "/" + $0 } }
+        return (((try? storage.names(in: "")) ?? []) + names).filter(Address.isSmallFile).sorted()
     }
 
     private static func json(_ damage: LogDamage) -> JSONValue {
@@ -60,6 +69,21 @@ extension StudioData {
                     ]
                 }),
         ]
+    }
+
+    // MARK: Sizes
+
+    /// The bytes of events by kind and table, and what was written since the store was opened.
+    func sizes() throws -> JSONValue {
+        let through = try states.last
+        if let known = countedSizes.withLock({ $0 }), known.through == through { return known.json }
+        let json: JSONValue = try HistoryReading.run(storage) {
+            let counts = try EventCounts(byTable: storage) { _ in }
+            let written = try WrittenBytes(storage, since: counts.lastOpening)
+            return ["groups": .array(counts.groups.map(\.json)), "written": written.json]
+        }
+        countedSizes.withLock { $0 = (through, json) }
+        return json
     }
 
     // MARK: Frames

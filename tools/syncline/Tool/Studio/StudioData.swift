@@ -14,6 +14,7 @@ final class StudioData: Sendable {
     let name: String
     var storage: POSIXStorage { states.storage }
     private let charts = Mutex<(through: UInt64, json: JSONValue)?>(nil)
+    let countedSizes = Mutex<(through: UInt64, json: JSONValue)?>(nil)
     private let waiting = Mutex<(through: UInt64, json: JSONValue)?>(nil)
 
     /// - Parameters:

@@ -96,6 +96,7 @@ final class StudioService: Sendable {
         case "/api/requests": try data.syncs.requests(query.count("session") ?? 0)
         case "/api/charts": try data.chart()
         case "/api/files": try data.files()
+        case "/api/sizes": try data.sizes()
         case "/api/frames":
             try data.frames(
                 of: query.text("file"), skip: query.count("skip"), holding: query.number("holding"),

@@ -58,7 +58,8 @@ struct StudioView {
 
     private var bytes: [String] {
         guard let place = text("bytes") else { return ["inspect", "segments"] }
-        let isFile = !place.contains { ":@".contains($0) }
+        if place == "sizes" { return ["inspect", "events"] }
+        let isFile = !place.contains { ":@".contains($0) } && !Address.isSmallFile(place)
         return isFile ? ["inspect", "frames", "--", place] : ["inspect", "frame", "--bytes", "--", place]
     }
 
