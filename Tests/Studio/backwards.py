@@ -161,16 +161,16 @@ def watches(browser, folder):
     browser.ask("document.getElementById('stop-before').click()")
     for number in reversed(expected):
         at(browser, number)
-        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}.'")
+        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}; this is after it.'")
         browser.ask("document.activeElement.blur()")
         browser.press("<")
     browser.until("document.getElementById('said').textContent.includes('ecame true')")
-    browser.until(f"document.getElementById('said').textContent !== 'Became true at @{expected[0]}.'")
+    browser.until(f"document.getElementById('said').textContent !== 'Became true at @{expected[0]}; this is after it.'")
     at(browser, expected[0])
     for number in expected[1:]:
         browser.press(">")
         at(browser, number)
-        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}.'")
+        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}; this is after it.'")
     looked(browser, "event", "watch")
     browser.press(">")
     browser.until("document.getElementById('said').textContent.includes('become true') || document.getElementById('said').textContent.includes('never')")
@@ -179,6 +179,40 @@ def watches(browser, folder):
     browser.open("about:blank")
     browser.open(link)
     browser.until("document.getElementById('watched').value === 'pending ge 1' && document.body.dataset.ready === 'event'")
+    # A count alone stops at each of its changes, and says from what to what.
+    changed = rises("count(notes)")
+    assert len(changed) > 2, changed
+    go(browser, "@1")
+    at(browser, 1)
+    browser.ask("document.getElementById('watched').value = 'count(notes)'; document.getElementById('watched').focus()")
+    for number in changed:
+        browser.ask("document.getElementById('stop-after').click()")
+        at(browser, number)
+        browser.until(f"/^Changed from [0-9]+ to [0-9]+ at @{number}; this is after it/.test(document.getElementById('said').textContent)")
+    browser.ask("document.getElementById('stop-after').click()")
+    browser.until("/^It was [0-9]+ in all of /.test(document.getElementById('said').textContent)")
+    # A search that takes long is ended by its button or by Escape, and the studio is told of it.
+    browser.ask("""(() => { const real = window.fetch; window.told = []; window.fetch = (address, ...rest) => {
+      if (address.endsWith('/cancel')) window.told.push(JSON.parse(rest[0].body).ticket);
+      return address.endsWith('/watch') ? new Promise(done => { window.release = done; }).then(() => real(address, ...rest)) : real(address, ...rest);
+    }; })()""")
+    for end in ["document.getElementById('cancel-search').click()", None]:
+        here = moment(browser)
+        browser.ask("window.told.length = 0; document.getElementById('stop-before').focus(); document.getElementById('stop-before').click()")
+        browser.until("document.getElementById('said').textContent === 'Searching…' && !document.getElementById('cancel-search').hidden")
+        if end:
+            audit(browser, "a search that runs")
+            browser.picture(f"{shots}/watch-runs.png")
+            browser.ask(end)
+        else:
+            browser.press("Escape")
+        browser.until("document.getElementById('said').textContent === 'The search was cancelled.' && document.getElementById('cancel-search').hidden")
+        browser.until("window.told.length > 1")
+        browser.ask("window.release()")
+        browser.until("window.told.length === window.before || void (window.before = window.told.length)")
+        assert moment(browser) == here, "a search that was cancelled goes nowhere"
+    browser.call("Page.reload")
+    browser.until("document.body.dataset.ready === 'event'")
     # A word that is wrong is named, and a condition that is always true is refused.
     for words, answer in [("count(notez) ge 1", "Did you mean"), ("pending ge 0", "is true for every state"), ("((", "can't be read")]:
         browser.ask(f"document.getElementById('watched').value = {json.dumps(words)}; document.getElementById('stop-before').click()")

@@ -46,6 +46,7 @@ import Testing
             row, "\(row): \(filter)", "\(row).n eq \(chance.below(4))", "t: \(filter)", "count(t) \(bound)",
             "count(t: \(filter)) \(bound)", "pending \(bound)", "conflicts \(bound)",
         ])
+        if chance.once(in: 6) { return chance.pick(["pending", "conflicts", "count(t)", "count(t: \(filter))"]) }
         return chance.once(in: 4) ? "not " + text : text
     }
 
@@ -63,8 +64,11 @@ import Testing
             let condition = try Condition(parsing: text)
             if condition.constant != nil { continue }
             let what: Comment = "seed \(seed): \(text) in \(start + 1)...\(last)"
-            let truth = try states.map { condition.holds(try condition.count(in: $0)) }
-            let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
+            let numbers = try states.map { try condition.count(in: $0) }
+            let truth = numbers.map { condition.holds($0) }
+            let made = zip(numbers, numbers.dropFirst()).enumerated().first { _, pair in
+                condition.isOnChanges ? pair.0 != pair.1 : !condition.holds(pair.0) && condition.holds(pair.1)
+            }
             let event = made.map { start + UInt64($0.offset) + 1 }
             if let row = condition.focus {
                 if try states.allSatisfy({ try $0.entry(row.table, row.id) == nil }) {
@@ -76,6 +80,7 @@ import Testing
             }
             let found = try Bisection(storage, condition, from: nil, through: .max).run()
             #expect(found.event == event && found.heldBefore == truth[0], what)
+            if let made { #expect(found.counts == made.element, what) }
             #expect(found.searched == start + 1...(event ?? last), what)
             let answer = await Call.tool("replay", "--bisect", text, "--json", "-s", path)
             #expect(answer.exit == (event == nil ? .no : .done), what)

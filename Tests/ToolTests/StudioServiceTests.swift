@@ -235,18 +235,22 @@ import Testing
             else { return nil }
             return UInt64(address.dropFirst())
         }
-        var rises: [UInt64] = []
-        while let next = try event(await stop("after", "\(rises.last ?? 0)")) { rises.append(next) }
-        #expect(rises.count > 1)
-        for moment in UInt64(1)...21 {
-            let found = try event(await stop("before", "\(moment)"))
-            #expect(found == rises.last { $0 < moment }, "@\(moment)")
+        // A condition at each event that made it true, a count at each that changed it.
+        for condition in ["pending ge 1", "pending", "count(todoitem)"] {
+            var rises: [UInt64] = []
+            while let next = try event(await stop("after", "\(rises.last ?? 0)", condition)) { rises.append(next) }
+            #expect(rises.count > 1, "\(condition)")
+            for moment in UInt64(1)...21 {
+                let found = try event(await stop("before", "\(moment)", condition))
+                #expect(found == rises.last { $0 < moment }, "\(condition) @\(moment)")
+            }
+            #expect(try event(await stop("before", "\(UInt64.max)", condition)) == rises.last)
         }
-        #expect(try event(await stop("before", "\(UInt64.max)")) == rises.last)
         #expect(try event(await stop("after", "\(UInt64.max)")) == nil)
         #expect(try event(await stop("before", "0")) == nil)
         for (condition, words) in [
-            ("((", "can't be read"), ("count(nope) ge 1", "there is no table"), ("pending ge 0", "for every state"),
+            ("((", "can't be read"), ("not pending", "only a condition has an opposite"),
+            ("count(nope) ge 1", "there is no table"), ("pending ge 0", "for every state"),
         ] {
             let answer = try await stop("before", "20", condition)
             #expect(answer.0 == 422 && answer.1[0].contains(words), "\(answer)")
@@ -273,6 +277,38 @@ import Testing
                 #expect(found == rises.last { $0 < moment }, "\(text) before @\(moment)")
             }
         }
+    }
+
+    @Test func `a search ends when the page cancels it, and no other does`() async throws {
+        let log = try TestLog.story()
+        let storage = POSIXStorage(directory: log.path)
+        let condition = try Bisection.condition("pending gt 99")
+        let tickets = StudioTickets()
+        func code(_ body: (Interrupt) throws -> Void) -> String? {
+            tickets.run("a") { interrupt in
+                do { try body(interrupt) } catch { return (error as? ToolError)?.code }
+                return nil
+            }
+        }
+        for cancels in [true, false] {
+            let after = code { interrupt in
+                #expect(tickets.cancel(cancels ? "a" : "b") == cancels)
+                _ = try Bisection(storage, condition, from: nil, through: .max, until: interrupt).run()
+            }
+            let before = code { interrupt in
+                if cancels { tickets.stop() }
+                let found = try BackwardSearch(storage, condition, until: interrupt).last(before: 20)
+                #expect(found == nil)
+            }
+            #expect(after == (cancels ? "cancelled" : nil) && before == after)
+        }
+        #expect(!tickets.cancel("a"))
+        // The page asks with a ticket, and cancels by it.
+        let page = try StudioPageCall(log)
+        let asked = await page.post("debug/watch", #"{"condition":"pending","way":"after","at":"0","ticket":"t"}"#)
+        #expect(asked.status == 200)
+        let answer = await page.post("cancel", #"{"ticket":"t"}"#)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""stopped":false"#))
     }
 
     @Test func `the stretches of a search backwards are all events, each once`() {

@@ -5,6 +5,7 @@
 //   TodoItem: n lt 0                  any row of a table            count(TodoItem: done) ge 10      a number of rows
 //   pending gt 100                    operations to push            conflicts ge 1      those that wait for a decision
 //
+// A count without a comparison, as `pending` or `count(TodoItem: done)`, stands for each of its changes.
 // `=` and `==` are read as `eq`. Whatever is not a part of a condition is refused with its place.
 
 import SynclineGround
@@ -23,11 +24,12 @@ package struct Condition: Hashable, Sendable {
 
     package let subject: Subject
     private let isNegated: Bool
-    private let comparison: FilterExpression.Comparison
+    /// Nil for a count whose changes are looked for.
+    private let comparison: FilterExpression.Comparison?
     private let number: Int
 
     private init(
-        _ subject: Subject, isNegated: Bool = false, _ comparison: FilterExpression.Comparison = .greaterOrEqual,
+        _ subject: Subject, isNegated: Bool = false, _ comparison: FilterExpression.Comparison? = .greaterOrEqual,
         _ number: Int = 1
     ) {
         self.subject = subject
@@ -64,7 +66,7 @@ package struct Condition: Hashable, Sendable {
 
     /// Whether it is always true or always false; nil if it can be either.
     package var constant: Bool? {
-        if focus != nil { return nil }
+        if focus != nil || isOnChanges { return nil }
         let counts = [0, number &- 1, number, number &+ 1].filter { $0 >= 0 }
         let answers = Set(counts.map { holds($0) })
         return answers.count == 1 ? answers.first : nil
@@ -72,7 +74,16 @@ package struct Condition: Hashable, Sendable {
 
     /// Returns whether it holds for a count; a row counts as one if it exists and matches.
     package func holds(_ count: Int) -> Bool {
-        comparison.holds(Value.compare(.integer(Int64(count)), .integer(Int64(number)))) != isNegated
+        guard let comparison else { return false }
+        return comparison.holds(Value.compare(.integer(Int64(count)), .integer(Int64(number)))) != isNegated
+    }
+
+    /// Whether it is a count without a comparison, which is neither true nor false.
+    package var isOnChanges: Bool { comparison == nil }
+
+    /// Whether an event is one that is looked for: it made the condition true, or changed the count.
+    package func finds(_ before: Int, _ after: Int) -> Bool {
+        isOnChanges ? before != after : !holds(before) && holds(after)
     }
 }
 
@@ -163,6 +174,9 @@ extension Condition {
     private init(_ text: Substring) throws(FilterError) {
         if text.hasPrefix("not ") {
             let inner = try Condition(text.dropFirst(4).trimmed)
+            if inner.isOnChanges {
+                throw text.error("compare the count with a number: only a condition has an opposite", at: text.endIndex)
+            }
             self.init(inner.subject, isNegated: !inner.isNegated, inner.comparison, inner.number)
         } else if text.hasPrefix("count(") {
             guard let end = text.lastIndex(of: ")") else {
@@ -170,7 +184,7 @@ extension Condition {
             }
             let (comparison, number) = try Condition.bound(text[text.index(after: end)...])
             self.init(try Condition.rows(text[text.index(text.startIndex, offsetBy: 6)..<end]), comparison, number)
-        } else if let count = ["pending", "conflicts"].first(where: { text.hasPrefix($0 + " ") }) {
+        } else if let count = ["pending", "conflicts"].first(where: { text == $0 || text.hasPrefix($0 + " ") }) {
             let (comparison, number) = try Condition.bound(text.dropFirst(count.count))
             self.init(count == "pending" ? .pending : .conflicts, comparison, number)
         } else if let slash = text.firstIndex(of: "/"), !text[..<slash].contains(":") {
@@ -183,12 +197,10 @@ extension Condition {
         }
     }
 
-    /// ` ge 10`
-    private static func bound(_ text: Substring) throws(FilterError) -> (FilterExpression.Comparison, Int) {
+    /// ` ge 10`, or nothing
+    private static func bound(_ text: Substring) throws(FilterError) -> (FilterExpression.Comparison?, Int) {
         let words = text.split(separator: " ")
-        guard let sign = words.first else {
-            throw text.error("compare a count with a number, as in `count(T) ge 10`", at: text.endIndex)
-        }
+        guard let sign = words.first else { return (nil, 0) }
         guard signs.contains(String(sign)) else { throw sign.error("unexpected `\(sign)`: write one of \(all)") }
         guard words.count > 1 else {
             throw text.error("a number is missing after the comparison", at: text.endIndex)

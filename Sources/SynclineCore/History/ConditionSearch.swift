@@ -1,11 +1,13 @@
-// Searches a range of a log's events for the one that made a condition true. Folds every event of the range; for one row
+// Searches a range of a log's events for the one that made a condition true, or changed a count. Folds every event of the range; for one row
 // only the events that concern it, and for the outbox only the rows whose changes do more than a round trip.
 
 package struct ConditionSearch {
     /// The result of a search.
     package struct Finding: Sendable {
-        /// The event that made the condition true; nil if none did.
+        /// The event that made the condition true, or changed the count; nil if none did.
         package var event: UInt64?
+        /// The counts before and after that event, or the last one examined.
+        package var counts: (before: Int, after: Int)
         /// Whether it was true before the first event examined. Then it must become false before an event can make
         /// it true.
         package var heldBefore: Bool
@@ -47,13 +49,15 @@ package struct ConditionSearch {
     }
 
     private func run(_ search: inout ReplaySearch) throws -> Finding {
-        var finding = Finding(heldBefore: search.holds, ceased: !search.holds)
+        var finding = Finding(
+            counts: (search.value, search.value), heldBefore: search.holds, ceased: !search.holds)
         try records(search.start) { number, record in
             if number > last { return false }
             finding.searched = (finding.searched?.lowerBound ?? number)...number
-            let held = search.holds
+            let before = search.value
             let holds = try search.fold(record, number: number)
-            if holds && !held {
+            finding.counts = (before, search.value)
+            if condition.finds(before, search.value) {
                 finding.event = number
                 return false
             }
@@ -98,8 +102,10 @@ package struct ReplaySearch {
         }
     }
 
+    /// The count at this point.
+    package var value: Int { count + trips }
     /// Whether it holds at this point.
-    package var holds: Bool { condition.holds(count + trips) }
+    package var holds: Bool { condition.holds(value) }
     /// Whether all rows that must be folded were known in time. If not, the condition is as it was before.
     package var isExact: Bool { outbox.isExact }
     /// The rows that a further search must fold, if this one is not exact.

@@ -33,7 +33,8 @@ import Testing
             let condition = try Condition(parsing: text)
             let first = UInt64(history.chance.below(3) == 0 ? history.chance.below(Int(count)) : 0)
             let last = history.chance.once(in: 3) ? first + UInt64(history.chance.below(Int(count))) : .max
-            let truth = try truth(of: condition, history, from: first, through: min(last, count))
+            let numbers = try numbers(of: condition, history, from: first, through: min(last, count))
+            let truth = numbers.map { condition.holds($0) }
             let records = history.records
             let search = ConditionSearch(condition, through: last) { through, visit in
                 for (index, record) in records.enumerated().dropFirst(Int(through)) {
@@ -45,7 +46,9 @@ import Testing
                 try start.fold(records[..<Int(first)])
                 return start
             }
-            let made = zip(truth, truth.dropFirst()).enumerated().first { !$0.element.0 && $0.element.1 }
+            let made = zip(numbers, numbers.dropFirst()).enumerated().first { _, pair in
+                condition.isOnChanges ? pair.0 != pair.1 : !condition.holds(pair.0) && condition.holds(pair.1)
+            }
             let event = made.map { first + UInt64($0.offset) + 1 }
             #expect(finding.event == event, "\(text) in \(first + 1)...\(last)")
             #expect(finding.heldBefore == truth[0], "\(text)")
@@ -58,20 +61,20 @@ import Testing
         }
     }
 
-    /// Whether a condition is true before a part of a history and after each of its events, by querying the states.
-    private func truth(
+    /// What a condition counts before a part of a history and after each of its events, by querying the states.
+    private func numbers(
         of condition: Condition, _ history: RandomHistory, from first: UInt64, through last: UInt64
-    ) throws -> [Bool] {
+    ) throws -> [Int] {
         let projector = try Projector()
         try projector.fold(history.records[..<Int(first)])
-        var truth = [try condition.isTrue(in: projector)]
-        guard last > first else { return truth }
+        var numbers = [try condition.number(in: projector)]
+        guard last > first else { return numbers }
         for index in Int(first)..<Int(last) {
             try history.records[index].withUnsafeBytes { try projector.apply($0, number: UInt64(index) + 1) }
             projector.store.endCommit()
-            truth.append(try condition.isTrue(in: projector))
+            numbers.append(try condition.number(in: projector))
         }
-        return truth
+        return numbers
     }
 
     @Test func `a condition that is true in every state, or in none, is recognised`() throws {
@@ -82,26 +85,29 @@ import Testing
         ] {
             #expect(try Condition(parsing: text).constant == answer, "\(text)")
         }
-        for text in ["count(t) lt 1", "pending eq 0", "t/a", "t: a", "conflicts ge 9223372036854775807"] {
+        for text in [
+            "pending", "conflicts", "count(t)", "count(t: a)", "count(t) lt 1", "pending eq 0", "t/a", "t: a",
+            "conflicts ge 9223372036854775807",
+        ] {
             #expect(try Condition(parsing: text).constant == nil, "\(text)")
         }
     }
 }
 
 extension Condition {
-    /// The truth by a query on the state, and by the list of the outbox.
-    fileprivate func isTrue(in projector: Projector) throws -> Bool {
+    /// The number by a query on the state, and by the list of the outbox.
+    fileprivate func number(in projector: Projector) throws -> Int {
         let reader = projector.reader(of: projector.store.snapshot)
         switch subject {
         case .row(let focus, let filter):
             let rows = try reader.run(RowQuery(table: focus.table, filter: filter)).rows
             let key = projector.state.rowKey(focus.table, focus.id)
-            return holds(rows.count { projector.state.rowKey(focus.table, $0.id) == key })
+            return rows.count { projector.state.rowKey(focus.table, $0.id) == key }
         case .count(let table, let filter):
-            return holds(try reader.run(RowQuery(table: table, filter: filter)).rows.count)
-        case .pending: return holds(try PushPlan(reader).toPush.count)
+            return try reader.run(RowQuery(table: table, filter: filter)).rows.count
+        case .pending: return try PushPlan(reader).toPush.count
         case .conflicts:
-            return holds(try PushPlan(reader).operations.count { $0.state == .conflict || $0.state == .parked })
+            return try PushPlan(reader).operations.count { $0.state == .conflict || $0.state == .parked }
         }
     }
 }
@@ -123,6 +129,7 @@ extension Chance {
             case 6, 7: "pending " + bound
             default: "conflicts " + bound
             }
+        if once(in: 8) { return pick(["pending", "conflicts", "count(\(table))", "count(\(table): \(filter()))"]) }
         return (once(in: 4) ? "not " : "") + text
     }
 

@@ -138,7 +138,7 @@ import Testing
     func `a condition counts event by event what it counts in the state`(seed: UInt64) throws {
         let history = try history(seed)
         let conditions = try [
-            "a: a ge 0", "count(b) ge 2", "pending gt 3", "conflicts ge 1", "not a/x", "b/1: a ne null",
+            "a: a ge 0", "count(b) ge 2", "pending gt 3", "conflicts ge 1", "not a/x", "b/1: a ne null", "count(a)",
         ]
         .map { try Condition(parsing: $0) }
         for condition in conditions {
@@ -150,8 +150,9 @@ import Testing
                     return try search.fold(bytes, number: UInt64(index) + 1)
                 }
                 let reader = projector.reader(of: projector.store.snapshot)
+                let count = try condition.count(in: reader)
                 #expect(
-                    holds == condition.holds(try condition.count(in: reader)), "\(condition.subject) at @\(index + 1)")
+                    holds == condition.holds(count) && search.value == count, "\(condition.subject) at @\(index + 1)")
             }
         }
     }

@@ -234,7 +234,7 @@ import Testing
             try Condition(parsing: "t/a.n in (1,2)").subject
                 == .row(RowFocus(table: "t", id: "a"), try FilterExpression(parsing: "n in (1,2)")))
         #expect(try Condition(parsing: "t/an id: true").focus == RowFocus(table: "t", id: "an id"))
-        for wrong in ["", "t", "count(t ge 2", "count(t) ge", "pending", "t/a.n gt", "pending gt x"] {
+        for wrong in ["", "t", "count(t ge 2", "count(t) ge", "pendin", "not pending", "t/a.n gt", "pending gt x"] {
             #expect(throws: FilterError.self, "\(wrong)") { try Condition(parsing: wrong) }
         }
     }

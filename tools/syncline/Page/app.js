@@ -117,7 +117,7 @@ async function find(event) {
 
 function key(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === 'Escape') { at('answer').hidden = true; if (document.activeElement === at('box')) at('box').blur(); }
+  if (event.key === 'Escape') { marks.cancel(); at('answer').hidden = true; if (document.activeElement === at('box')) at('box').blur(); }
   if (event.target.closest('input:not([type=checkbox]), select, textarea, dialog')) return;
   const actions = {
     '/': () => at('box').focus(), '[': () => show({ at: moment() - 1 }, true), ']': () => show({ at: moment() + 1 }, true),

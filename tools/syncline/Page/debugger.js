@@ -43,7 +43,7 @@ export function questions() {
     chosen.querySelector('form').requestSubmit();
   }, 0);
   return [make('h2', {}, 'Debugger'),
-    question('bisect', 'When did it begin?', 'The first event after which a condition is true: of a row, a field, the rows of a table, the outbox or the conflicts.', [
+    question('bisect', 'When did it begin?', 'The first event after which a condition is true: of a row, a field, the rows of a table, the outbox or the conflicts. A count alone: the first event that changed it.', [
       labelled('Condition', field('condition', of('bisect', 'condition'), `${row}.text eq 'milk'`, true), `${row} · not ${row} · count(notes: done) ge 10 · pending gt 100 · conflicts ge 1`),
       labelled('From', field('from', of('bisect', 'from'), '@1')), labelled('To', field('to', of('bisect', 'to'), '@' + store.last))], 'Search', bisected),
     question('without', 'What if it had not happened?', 'The log is replayed without some events. What the server sent stays as it was.', [
@@ -62,13 +62,15 @@ function bisected(found) {
     const number = answer.event.address.slice(1);
     return [make('p', { class: 'lead' }, eventLink(number), ' ', badge(answer.event.kind, 'kind ' + answer.event.kind)),
       make('p', { class: 'actions' }, button('Show the event', () => show({ at: Number(number), view: 'event' }))),
+      answer.count ? make('p', {}, `${grouped(answer.count.before)} before it, ${grouped(answer.count.after)} after it`) : null,
       note(`searched ${answer.searched}, ${counted(answer.examined, 'event')} examined`)];
   }
   return [make('p', { class: 'lead' }, never(answer))];
 }
 
-/// That no event made a condition true.
+/// That no event made a condition true, or changed a count.
 export const never = answer => !answer.searched ? 'There are no events to search.'
+  : answer.count ? `It was ${answer.count.after} in all of ${answer.searched}.`
   : answer.heldBefore ? `It was true before ${answer.searched}, and did not become true again in it.` : `It never became true in ${answer.searched}.`;
 
 function varied(found) {

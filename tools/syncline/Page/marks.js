@@ -1,5 +1,5 @@
 // Ways through the events that lead backwards as well: two pinned moments with what is between them, a condition that
-// stops where it became true, and the events that changed a row or a field.
+// stops where it became true or a count where it changed, and the events that changed a row or a field.
 
 import { at, button, counted, make, problem } from './dom.js';
 import { ask, asked, listen, moment, pins, show, state, store, tell } from './store.js';
@@ -9,6 +9,9 @@ import { timeOf } from './timeline.js';
 import { duration } from './times.js';
 
 let turn = 0, isOpen = false, failed = console.error;
+/// The ticket of the search that is running, and of all whose answers have not come.
+let searching = null;
+const unanswered = new Set();
 
 // MARK: Pinned moments
 
@@ -63,19 +66,47 @@ export async function step(way) {
   } catch (error) { say(problem(error)); }
 }
 
-/// Goes to the event before or after the moment where the watched condition became true.
+/// Goes to the event before or after the moment where the watched condition became true, or the count changed.
 export async function stop(way) {
   const condition = at('watched').value.trim() || state.marks.watch;
   if (!condition) return watch();
-  const mine = ++turn;
+  cancel();
+  const mine = ++turn, ticket = crypto.randomUUID();
   if (condition !== state.marks.watch) show({ marks: { watch: condition } });
+  unanswered.add(ticket);
+  searches(ticket);
   say('Searching…');
   try {
-    const answer = (await tell('debug/watch', { condition, way, at: String(moment()) })).lines[0] || {};
+    const answer = (await tell('debug/watch', { condition, way, at: String(moment()), ticket })).lines[0] || {};
     if (mine !== turn) return;
     if (answer.event) show({ at: Number(answer.event.address.slice(1)) }, true);
-    say(answer.event ? `Became true at ${answer.event.address}.` : never(answer));
-  } catch (error) { if (mine === turn) say(problem(error)); }
+    say(answer.event ? found(answer) : never(answer));
+  } catch (error) { if (mine === turn) say(problem(error)); } finally {
+    unanswered.delete(ticket);
+    if (searching === ticket) searches(null);
+  }
+}
+
+/// On which side of the change it stopped: after the event.
+const found = ({ event: { address }, count }) => count ? `Changed from ${count.before} to ${count.after} at ${address}; this is after it.`
+  : `Became true at ${address}; this is after it.`;
+
+function searches(ticket) {
+  searching = ticket;
+  at('cancel-search').hidden = !ticket;
+}
+
+/// Ends the search that is running. The request for it may not have arrived yet, so this is said until it is answered.
+export async function cancel() {
+  const ticket = searching;
+  if (!ticket) return;
+  turn += 1;
+  searches(null);
+  say('The search was cancelled.');
+  while (unanswered.has(ticket)) {
+    try { await tell('cancel', { ticket }); } catch { return; }
+    await new Promise(done => setTimeout(done, 50));
+  }
 }
 
 /// Opens the box for the condition.
@@ -98,9 +129,10 @@ export function start(report) {
   failed = error => report(error);
   at('pin').addEventListener('click', pin);
   at('watching').addEventListener('click', watch);
+  at('cancel-search').addEventListener('click', cancel);
   at('watch').addEventListener('submit', event => { event.preventDefault(); stop('after'); });
   for (const way of ['before', 'after']) at('stop-' + way).addEventListener('click', () => stop(way));
-  at('unwatch').addEventListener('click', () => { isOpen = false; at('watched').value = ''; at('said').replaceChildren(); show({ marks: { watch: '' } }); draw().catch(failed); });
+  at('unwatch').addEventListener('click', () => { cancel(); isOpen = false; at('watched').value = ''; at('said').replaceChildren(); show({ marks: { watch: '' } }); draw().catch(failed); });
   listen(what => {
     if (what.has('marks')) at('watched').value = state.marks.watch || '';
     if (what.has('moment')) at('said').replaceChildren();

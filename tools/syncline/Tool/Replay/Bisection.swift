@@ -1,4 +1,4 @@
-// Finds the first event after which a condition is true, in the whole history in the log or a part of it, and refuses
+// Finds the first event after which a condition is true or a count another one, in the whole history in the log or a part of it, and refuses
 // conditions that can't be true because a word in them is misspelt.
 
 import SegmentLog
@@ -11,9 +11,14 @@ struct Bisection {
     private let condition: Condition
     private let from: UInt64?
     private let last: UInt64
+    private let interrupt: Interrupt
 
     /// - Parameter from: The first event to search; nil for the first event in the log.
-    init(_ storage: any LogStorage, _ condition: Condition, from: UInt64?, through last: UInt64) {
+    init(
+        _ storage: any LogStorage, _ condition: Condition, from: UInt64?, through last: UInt64,
+        until interrupt: Interrupt = Interrupt()
+    ) {
+        self.interrupt = interrupt
         self.storage = storage
         self.condition = condition
         self.from = from
@@ -41,9 +46,15 @@ struct Bisection {
         let loader = StateLoader(storage)
         let inspection = LogInspection(storage)
         let search = ConditionSearch(condition, through: last) { through, visit in
-            try inspection.forEachRecord(from: through + 1, visit) { lost in
-                if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
-            }
+            try inspection.forEachRecord(
+                from: through + 1,
+                { number, record in
+                    try interrupt.check()
+                    return try visit(number, record)
+                },
+                lost: { lost in
+                    if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }
+                })
         }
         var tables: [String] = []
         let finding = try search.run {
@@ -62,7 +73,7 @@ struct Bisection {
         let loader = StateLoader(storage)
         let end = try loader.load(through: last == .max ? nil : last)
         if finding.knowsSubject != true {
-            let known = try tables + end.present.tables() + loader.earliest().present.tables()
+            let known = try tables + [end, loader.earliest(), loader.load()].flatMap { try $0.present.tables() }
             if !known.contains(table) { throw Bisection.unknown("there is no table \(table)", table, known) }
             if let focus = condition.focus { try check(focus, finding, loader) }
         }
@@ -93,10 +104,18 @@ struct Bisection {
     }
 }
 
+extension Interrupt {
+    /// Ends a search that was cancelled.
+    func check() throws(ToolError) {
+        if isSet { throw ToolError("cancelled", "the search was cancelled") }
+    }
+}
+
 extension ConditionSearch.Finding {
-    /// The message if no event made the condition true.
-    var sentence: String {
+    /// The message if no event made the condition true, or changed the count.
+    func sentence(of condition: Condition) -> String {
         guard let searched = range else { return "there are no events to search" }
+        if condition.isOnChanges { return "it was \(counts.after) in all of \(searched)" }
         if !heldBefore { return "it never became true in \(searched)" }
         return ceased
             ? "it was true before \(searched), and did not become true again in it"

@@ -20,9 +20,9 @@ enum ReplayCommand {
             """
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \
             TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
-            count(TodoItem: FILTER) ge 10, pending gt 100 (operations that a push would send), conflicts ge 1. `=` and \
-            `==` are the same as eq. It searches every event, or those from --from to --to. A condition that is true \
-            before the range must become false first.
+            count(TodoItem: FILTER) ge 10, pending gt 100 (to push), conflicts ge 1. `=` and `==` are the same as eq. \
+            A count alone (pending) is searched for a change. It searches all events, or --from to --to. One that is \
+            true before must become false first.
             """,
             "--step starts an interactive session; type `help` in it for its commands.",
             """
@@ -52,17 +52,14 @@ enum ReplayCommand {
             Example("syncline replay", "verify the state of the checkpoints"),
             Example("syncline replay --bisect \"todoitem/a.text eq 'milk'\"", "find the event that wrote a value"),
             Example("syncline replay --policy client-wins", "try another policy"),
-            Example("syncline replay --step --to @41", "start a session at event 41"),
-            Example("syncline replay --write-expected golden.jsonl", "record the result of this release"),
             Example("syncline replay bug.jsonl", "run the sessions of a report"),
-            Example("syncline replay bug.jsonl --bisect 'pending gt 3'", "search a report like a store"),
         ],
         result:
             #"""
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…},\#
             "expected":{"matches":bool,"difference":{"line":n,"expected",\#
             "found"}}}; with --bisect {"event":{…} or null,"examined":n,"searched":"@1..41",\#
-            "heldBefore":bool}; with --policy or --without {"through","differences":[…],"decisions":[…],\#
+            "heldBefore":bool,"count":{"before":n,"after":n} or null}; with --policy or --without {"through","differences":[…],"decisions":[…],\#
             "leftOut":[…],"impossible":[…]}
             """#,
         exits: [
@@ -175,7 +172,9 @@ enum ReplayCommand {
         }
         let found = try context.whileReading("searching") {
             try HistoryReading.run(storage) {
-                try Bisection(storage, condition, from: from, through: last ?? .max).run()
+                try Bisection(
+                    storage, condition, from: from, through: last ?? .max, until: context.host.interrupt
+                ).run()
             }
         }
         var event: EventSummary?
@@ -188,15 +187,18 @@ enum ReplayCommand {
         try context.output.value([
             "event": event?.json ?? .null, "condition": .string(text), "examined": .number(found.examined),
             "searched": .optional(found.range), "heldBefore": .boolean(found.heldBefore),
+            "count": condition.isOnChanges
+                ? ["before": .number(found.counts.before), "after": .number(found.counts.after)] : .null,
         ])
         let style = context.output.style
         if let event {
             try context.output.line(
                 "\(style.paint("@\(event.number)", .address))  \(style.paint(event.time, .dim))  \(event.event.cause)  "
                     + escaped(event.line))
-            try context.output.line(style.paint("searched \(found.range ?? "")", .dim))
+            let change = condition.isOnChanges ? "\(found.counts.before) before, \(found.counts.after) after; " : ""
+            try context.output.line(style.paint("\(change)searched \(found.range ?? "")", .dim))
         } else {
-            try context.output.line(found.sentence)
+            try context.output.line(found.sentence(of: condition))
         }
         return event == nil ? .no : .done
     }

@@ -41,7 +41,9 @@ struct Watch {
         case .field(let table, let id, let field):
             guard let row = try reader.row(table, id) else { return "does not exist" }
             return row.columns[field].map { JSONValue($0).text } ?? "not set"
-        case .condition(let condition): return condition.holds(try condition.count(in: reader)) ? "true" : "false"
+        case .condition(let condition):
+            let count = try condition.count(in: reader)
+            return condition.isOnChanges ? "\(count)" : condition.holds(count) ? "true" : "false"
         }
     }
 }

@@ -1,4 +1,4 @@
-// The last event before a moment that made a condition true: where the page's watchpoint stops on the way back. The
+// The last event before a moment that made a condition true or changed a count: where the page's watchpoint stops on the way back. The
 // nearest events are looked at first, in stretches that grow.
 
 import SegmentLog
@@ -10,9 +10,14 @@ struct BackwardSearch {
     private let condition: Condition
     /// The number of events of the first stretch.
     private let length: UInt64
+    private let interrupt: Interrupt
 
-    init(_ storage: any LogStorage, _ condition: Condition, length: UInt64 = 4096) {
+    init(
+        _ storage: any LogStorage, _ condition: Condition, length: UInt64 = 4096,
+        until interrupt: Interrupt = Interrupt()
+    ) {
         (self.storage, self.condition, self.length) = (storage, condition, max(1, length))
+        self.interrupt = interrupt
     }
 
     /// - Parameter moment: An event of the log, or the number after the last one.
@@ -48,8 +53,10 @@ struct BackwardSearch {
         var found: UInt64?
         try LogInspection(storage).forEachRecord(from: stretch.lowerBound) { number, record in
             guard number < stretch.upperBound else { return false }
-            let held = search.holds
-            if try search.fold(record, number: number), !held { found = number }
+            try interrupt.check()
+            let before = search.value
+            _ = try search.fold(record, number: number)
+            if condition.finds(before, search.value) { found = number }
             return true
         } lost: { lost in
             if case .damage(let damage) = lost, damage.remedy != .cutTail { throw damage.error }

@@ -10,6 +10,7 @@ struct StudioDebugger: Sendable {
     private let store: String
     private let environment: Environment
     private let table: CommandTable
+    private let running = StudioTickets()
 
     init(_ host: Host, _ table: CommandTable, store: String) {
         environment = host.environment
@@ -54,7 +55,9 @@ struct StudioDebugger: Sendable {
     }
 
     /// Runs a command and waits for it. Its output ends after some bytes.
-    func run(_ words: [String], _ form: OutputForm, limit: Int) -> (exit: ExitCode, text: String, warnings: String) {
+    func run(
+        _ words: [String], _ form: OutputForm, limit: Int, until interrupt: Interrupt = Interrupt()
+    ) -> (exit: ExitCode, text: String, warnings: String) {
         let end = words.firstIndex(of: "--") ?? words.count
         let words = Array(words[..<end]) + ["--store=\(store)"] + words[end...]
         let done = DispatchSemaphore(value: 0)
@@ -62,7 +65,8 @@ struct StudioDebugger: Sendable {
         let (environment, table) = (environment, table)
         Task {
             let (output, errors) = (MemorySink(limit: limit), MemorySink())
-            var host = Host(environment: environment, output: output, errors: errors, input: MemoryLines())
+            var host = Host(
+                environment: environment, output: output, errors: errors, input: MemoryLines(), interrupt: interrupt)
             host.form = form
             let exit = await Tool(host, table: table).run(words)
             let found = (exit, output.text, errors.text)
@@ -80,9 +84,24 @@ struct StudioDebugger: Sendable {
 
     /// An answer as the page shows it; the status is that of its response.
     func answer(_ question: String, _ body: Value) -> (status: Int, json: JSONValue) {
+        guard case .string(let ticket)? = body[member: "ticket"] else {
+            return answer(question, body, until: Interrupt())
+        }
+        return running.run(ticket) { answer(question, body, until: $0) }
+    }
+
+    /// Stops the question with a ticket. Returns whether it was being answered.
+    func cancel(_ ticket: String) -> Bool { running.cancel(ticket) }
+
+    /// Stops all questions that have tickets.
+    func stop() { running.stop() }
+
+    private func answer(
+        _ question: String, _ body: Value, until interrupt: Interrupt
+    ) -> (status: Int, json: JSONValue) {
         let words: [String]?
         do {
-            words = try question == "watch" ? watch(body) : StudioDebugger.words(question, body)
+            words = try question == "watch" ? watch(body, until: interrupt) : StudioDebugger.words(question, body)
         } catch {
             return (422, ToolError(error)?.json ?? .null)
         }
@@ -90,7 +109,7 @@ struct StudioDebugger: Sendable {
             return (400, ToolError.usage("the question is not complete").json)
         }
         if words.isEmpty { return (200, ["command": .null, "count": .number(0), "lines": []]) }
-        let (exit, text, warnings) = run(words, .jsonLines, limit: StudioDebugger.limit)
+        let (exit, text, warnings) = run(words, .jsonLines, limit: StudioDebugger.limit, until: interrupt)
         let lines = text.split(separator: "\n").compactMap { try? Value(json: $0.utf8) }
         if let error = lines.last, error[member: "error"] != nil { return (422, JSONValue(error)) }
         let shown = lines.prefix(StudioDebugger.rows).map { JSONValue(StudioDebugger.shortened($0)) }
@@ -104,9 +123,9 @@ struct StudioDebugger: Sendable {
         )
     }
 
-    /// The search whose answer is the next event after a moment that makes a condition true, or the last one before it;
-    /// empty if no event is there.
-    private func watch(_ body: Value) throws -> [String]? {
+    /// The search whose answer is the next event after a moment that makes a condition true or changes a count, or the last
+    /// one before it; empty if no event is there.
+    private func watch(_ body: Value, until interrupt: Interrupt) throws -> [String]? {
         guard case .string(let text)? = body[member: "condition"], !text.isEmpty,
             case .string(let at)? = body[member: "at"], let moment = UInt64(at)
         else { return nil }
@@ -120,7 +139,7 @@ struct StudioDebugger: Sendable {
         }
         let end = min(moment, last + 1)
         guard end > first else { return [] }
-        let found = try BackwardSearch(storage, try Bisection.condition(text)).last(before: end)
+        let found = try BackwardSearch(storage, try Bisection.condition(text), until: interrupt).last(before: end)
         return search + (found.map { ["--from=@\($0)"] } ?? []) + ["--to=@\(end - 1)"]
     }
 

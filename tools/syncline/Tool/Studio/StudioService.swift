@@ -28,6 +28,7 @@ final class StudioService: Sendable {
     /// Ends running work, before the server stops.
     func stop() {
         sql.stop()
+        debugger.stop()
         shelf?.stop()
     }
 
@@ -157,7 +158,9 @@ final class StudioService: Sendable {
         guard let value = Self.value(request), case .string(let ticket)? = value[member: "ticket"] else {
             return Self.text(400, "A JSON object with a ticket is needed.")
         }
-        if request.path == "/api/cancel" { return Self.json(200, ["stopped": .boolean(sql.cancel(ticket))]) }
+        if request.path == "/api/cancel" {
+            return Self.json(200, ["stopped": .boolean(sql.cancel(ticket) || debugger.cancel(ticket))])
+        }
         guard case .string(let statement)? = value[member: "statement"] else {
             return Self.text(400, "A statement is needed.")
         }
