@@ -227,6 +227,9 @@ def watches(browser, folder):
 def began(browser, folder):
     """From a conflict to the event where it began."""
     store = life(folder)
+    # The newest event of a row is not the one since which it waits.
+    for id in ["r1", "r2"]:
+        run(store, "update", "notes", json.dumps({"id": id, "stars": 4}))
     studio = Studio(store)
     browser.size(1280, 860)
     studio.open(browser)
@@ -236,6 +239,8 @@ def began(browser, folder):
     browser.ask("[...document.querySelectorAll('.conflict .actions button')].find(one => one.textContent === 'Where it began').click()")
     settled(browser, "event")
     assert row in text(browser) and "conflict" in text(browser), text(browser)
+    newest = max(int(line["address"][1:]) for line in json.loads(run(store, "log", "--row", row, "--json")))
+    assert moment(browser) < newest, "the row's newest event is another"
     before = len(json.loads(run(store, "conflicts", f"--at=@{moment(browser) - 1}", "--json")))
     after = len(json.loads(run(store, "conflicts", f"--at=@{moment(browser)}", "--json")))
     assert after == before + 1, (before, after)

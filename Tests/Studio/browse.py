@@ -7,6 +7,7 @@ import tempfile
 import time
 
 import addresses  # The stories are noted when they are read.
+import attacks
 import backwards
 import beside
 import page

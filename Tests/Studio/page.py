@@ -27,9 +27,11 @@ def story(body):
 class Studio:
     running = []
 
-    def __init__(self, store, *words):
+    def __init__(self, store, *words, **variables):
+        self.store = store
         self.process = subprocess.Popen(
-            [os.path.join(tools, "syncline"), "studio", "-s", store, *words], stdout=subprocess.PIPE, text=True)
+            [os.path.join(tools, "syncline"), "studio", "-s", store, *words], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, **variables})
         Studio.running.append(self.process)
         self.url = self.process.stdout.readline().strip()
         self.root = self.url.split("?")[0]

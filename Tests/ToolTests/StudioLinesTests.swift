@@ -1,11 +1,50 @@
 // The list of events of `studio`: what is folded, what a filter leaves, and where an event stands.
 
+import Foundation
+import SegmentLog
+import Syncline
 import SynclineCore
 import Testing
 
 @testable import SynclineTool
 
 @Suite struct StudioLinesTests {
+    @Test func `an open page keeps no history, and knows what was removed beneath it`() async throws {
+        let log = try TestLog(empty: ())
+        let database = try await SyncDatabase.open(at: log.path)
+        try await database.set(retention: .events(5))
+        func write(_ count: Int) async throws {
+            for _ in 0..<count { try await database.rows(of: "notes").insert(["text": "x"]) }
+        }
+        try await write(20)
+        let page = try StudioPageCall(log)
+        try page.summary()
+        // A past moment, and the list of a row's events.
+        #expect(try page.object("event", ["n": "6"])["event"] as? [String: Any] != nil)
+        let lines = try page.object("lines", ["fold": "off", "top": "500"])
+        let last = try #require(lines["count"] as? Int)
+        let leases = (try? FileManager.default.contentsOfDirectory(atPath: log.path + "/leases")) ?? []
+        #expect(leases.isEmpty, "\(leases)")
+        var floor: UInt64 = 1
+        for _ in 0..<6 where floor <= 6 {
+            try await write(3)
+            try await database.compact()
+            floor = try LogInspection(POSIXStorage(directory: log.path)).catalog().floor.rawValue
+        }
+        try #require(floor > 6)
+        let summary = try page.summary()
+        #expect(summary["first"] as? UInt64 == floor && summary["last"] as? Int ?? 0 > last)
+        let rest = try page.object("lines", ["fold": "off", "top": "500"])
+        let numbers = (rest["lines"] as? [[String: Any]] ?? []).compactMap { $0["n"] as? UInt64 }
+        #expect(numbers.first == floor && numbers.count == rest["count"] as? Int)
+        #expect(!(rest["lines"] as? [[String: Any]] ?? []).contains { $0["kind"] as? String == "lost" })
+        // A moment that was removed is none; those after it are whole.
+        #expect(try page.object("event", ["n": "6"])["event"] is NSNull)
+        let next = try page.object("event", ["n": "\(floor + 1)"])
+        #expect(next["whole"] as? Bool == true && next["n"] as? UInt64 == floor + 1, "\(next)")
+        try await database.close()
+    }
+
     private var index: StudioIndex {
         var index = StudioIndex()
         for (place, body) in Story.events.enumerated() {

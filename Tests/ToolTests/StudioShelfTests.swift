@@ -176,6 +176,27 @@ import Testing
         }
     }
 
+    @Test func `a folder that a killed process left goes, and none that is used or is something else`() throws {
+        let first = try ScratchFolder()
+        let parent = URL(fileURLWithPath: first.path).deletingLastPathComponent()
+        func place(_ name: String) -> String { parent.appendingPathComponent(name).path }
+        let files = FileManager.default
+        let (left, target) = (place("syncline-report.LEFT\(first.path.suffix(2))"), log.folder.path)
+        let (link, other) = (
+            place("syncline-report.LINK\(first.path.suffix(2))"),
+            place("syncline-report.others-\(first.path.suffix(6))")
+        )
+        try files.createDirectory(atPath: left + "/store/leases", withIntermediateDirectories: true)
+        try files.createDirectory(atPath: other, withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: link, withDestinationPath: target)
+        defer { for path in [link, other] { try? files.removeItem(atPath: path) } }
+        ScratchFolder.removeAbandoned()
+        #expect(!files.fileExists(atPath: left))
+        #expect([first.path, other, log.path, link].allSatisfy { files.fileExists(atPath: $0) })
+        let second = try ScratchFolder()
+        #expect(second.path != first.path && files.fileExists(atPath: first.path))
+    }
+
     @Test func `a report that is open writes nothing and opens no further ones`() throws {
         let page = try page()
         #expect(try number(drop(report, on: page)) == 1)

@@ -32,13 +32,15 @@ async function refresh(isForced) {
     const isNewest = state.at === null;
     Object.assign(store, await ask('summary'));
     delete document.body.dataset.lost;
-    const isNews = isForced || before.last !== store.last || before.indexed !== store.indexed || before.damage.length !== store.damage.length;
+    // The moment that is shown may have been removed.
+    if (state.at !== null && state.at < store.first) show({ at: store.first, view: state.view }, true);
+    const isNews = isForced || before.first !== store.first || before.last !== store.last || before.indexed !== store.indexed || before.damage.length !== store.damage.length;
     if (isNews) {
       header();
       if (isForced || before.last !== store.last) count().catch(failed);
       // A user who looks at the past stays there.
       const isLater = before.last !== store.last || before.complete !== store.complete;
-      changed('store', ...isNewest && isLater ? ['moment'] : []);
+      changed('store', ...before.first !== store.first ? ['marks'] : [], ...isNewest && isLater ? ['moment'] : []);
     }
   } catch (error) { failed(error); }
   const isReading = !store.complete;

@@ -13,7 +13,7 @@ enum RawCatCommand {
             printed.
             """,
             """
-            --durable shows only records that are known to survive a power loss. After a kill the last commits are not, until the log is opened for writing.
+            --durable shows only records that are known to survive a power loss. After a kill, the last commits are not yet.
             """,
         ],
         options: [

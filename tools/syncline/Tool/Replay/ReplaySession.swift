@@ -8,7 +8,7 @@ import SynclineCore
 /// A position in a log's history that moves both ways.
 final class ReplaySession {
     private let storage: any LogStorage
-    /// History that is needed stays until the session ends.
+    /// Keeps the history until the session ends.
     private let claim: LogLease?
     private let inspection: LogInspection
     private(set) var replay: Replay
@@ -24,9 +24,10 @@ final class ReplaySession {
     /// The distance up to which events are replayed from the present state rather than from a checkpoint.
     private static let replayLimit: UInt64 = 20_000
 
-    init(_ storage: any LogStorage) throws {
+    /// - Parameter keepsHistory: Whether nothing may be removed until the session ends.
+    init(_ storage: any LogStorage, keepsHistory: Bool = true) throws {
         self.storage = storage
-        claim = HistoryReading.claim(storage)
+        claim = keepsHistory ? HistoryReading.claim(storage) : nil
         inspection = LogInspection(storage)
         let start = try StateLoader(storage).earliest()
         first = start.through

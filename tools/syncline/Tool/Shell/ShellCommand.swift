@@ -23,8 +23,8 @@ enum ShellCommand {
             """
             Without --json each line is a command without `syncline`. A terminal edits lines, recalls \
             earlier ones and completes words; `exit` ends it. Lines are kept in \
-            syncline/history in $XDG_STATE_HOME (or ~/.local/state), which only your user can read, except for those \
-            that set the token or the headers, or start with a space.
+            syncline/history, which only your user can read, except for those that set the token or the headers, or \
+            start with a space.
             """,
         ],
         examples: [Example("syncline shell --json", "serve a program in another language")],

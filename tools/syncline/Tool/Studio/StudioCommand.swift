@@ -25,6 +25,8 @@ enum StudioCommand {
     {
         let writes = arguments.flag("write")
         let path = try writes ? context.path(changing: arguments) : context.path(reading: arguments)
+        // What a killed studio made of the reports that were dropped on it.
+        ScratchFolder.removeAbandoned()
         let port = UInt16(try arguments.number("port", in: 1...65_535) ?? 0)
         let data = try data(try StoreLocation.find(arguments, context.environment).path, path, context)
         func secret() -> String { context.clock.newIdentity().description.filter { $0.isHexDigit } }

@@ -38,8 +38,14 @@ final class StudioEvents: Sendable {
     /// Reads further events, at most a part; returns the end of the index and whether it is that of the log.
     func advance() throws -> (numbers: Range<UInt64>, isComplete: Bool) {
         try content.withLock { content in
-            let floor = try LogInspection(storage).catalog().segments.first?.first.rawValue ?? 1
+            let oldest = try LogInspection(storage).catalog().segments.first
+            let floor = oldest?.first.rawValue ?? 1
             content.index.begin(at: floor)
+            if content.index.remove(before: floor) {
+                content.known = []
+                for place in content.rows.indices { content.rows[place].numbers.removeAll { $0 < floor } }
+                content.damage.removeAll { $0.position.map { $0.segment < oldest?.ordinal ?? 0 } ?? false }
+            }
             let start = content.index.next
             var read = 0
             let shapes = ShapeTable()

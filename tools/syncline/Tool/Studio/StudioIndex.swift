@@ -47,6 +47,17 @@ struct StudioIndex {
         if isEmpty { first = number }
     }
 
+    /// Forgets the events before a number, which were removed from the log. Returns whether there were any.
+    mutating func remove(before number: UInt64) -> Bool {
+        guard number > first else { return false }
+        let count = Int(min(UInt64(marks.count), number - first))
+        times.removeFirst(count)
+        marks.removeFirst(count)
+        manyTables = manyTables.filter { $0.key >= number }
+        first = number
+        return true
+    }
+
     /// Adds an event; nil for one that can't be read. Numbers that were left out can't be read, either.
     mutating func add(_ number: UInt64, _ event: Event?) {
         guard number >= next else { return }

@@ -108,19 +108,34 @@ final class StudioStates: Sendable {
     private func past(
         _ content: inout Content, _ event: UInt64, _ last: UInt64
     ) throws -> (state: StudioState, session: ReplaySession) {
-        if content.session == nil || content.session?.last ?? 0 < min(event, last) {
-            content.session = try ReplaySession(storage)
-        }
-        guard let session = content.session else { throw LogError(.closed, "there is no replay") }
+        // The page may stay open for long, so history is kept only while it is read.
+        let claim = HistoryReading.claim(storage)
+        defer { claim?.release() }
         do {
-            try session.seek(event)
-            let totals = session.replay.projector.totals
-            return (StudioState(reader: session.reader, through: session.through, totals: totals), session)
+            return try move(&content, to: event, last)
         } catch {
-            // A session that failed has no defined position.
-            content.session = nil
-            throw error
+            guard ToolError(error)?.code == "collected" else { throw error }
+            return try move(&content, to: event, last)
         }
+    }
+
+    private func move(
+        _ content: inout Content, to event: UInt64, _ last: UInt64
+    ) throws -> (state: StudioState, session: ReplaySession) {
+        let known = content.session
+        // A session that failed has no defined position.
+        content.session = nil
+        let floor = try LogInspection(storage).catalog().floor.rawValue
+        let session: ReplaySession
+        if let known, known.last >= min(event, last), known.first + 1 >= floor {
+            session = known
+        } else {
+            session = try ReplaySession(storage, keepsHistory: false)
+        }
+        try session.seek(event)
+        content.session = session
+        let totals = session.replay.projector.totals
+        return (StudioState(reader: session.reader, through: session.through, totals: totals), session)
     }
 
     private func present(_ content: inout Content, _ last: UInt64) throws -> StudioState {
