@@ -147,7 +147,7 @@ let package = Package(
             path: "tools/syncline/Page",
             resources: [
                 "page.html", "style.css", "app.js", "beside.js", "charts.js", "debugger.js", "dom.js", "drop.js",
-                "fields.js", "list.js", "log.js", "marks.js", "share.js", "sql.js", "status.js", "store.js",
+                "fields.js", "list.js", "log.js", "marks.js", "rows.js", "share.js", "sql.js", "status.js", "store.js",
                 "tables.js", "timeline.js", "times.js", "trail.js", "views.js",
             ].map { .embedInCode($0) },
             swiftSettings: settings

@@ -12,6 +12,7 @@ import backwards
 import beside
 import page
 import questions
+import rows
 import values
 import views
 from browser import Browser

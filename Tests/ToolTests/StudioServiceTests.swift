@@ -18,7 +18,7 @@ import Testing
             ("lines", ["skip", "top", "find", "open"]), ("event", ["n"]), ("table", ["at", "after", "top"]),
             ("count", ["at"]), ("columns", ["at"]), ("search", ["at", "from"]), ("tables", ["at"]),
             ("outbox", ["at", "skip", "top"]),
-            ("conflicts", ["at"]), ("row", ["at"]),
+            ("conflicts", ["at"]), ("row", ["at"]), ("value", ["at", "field"]), ("sizes", ["x"]),
             ("timeline", ["from", "to", "count"]), ("syncs", ["skip", "top"]), ("requests", ["session"]),
             ("moment", ["time"]), ("time", ["n"]), ("find", ["text"]), ("charts", ["x"]),
             ("files", ["x"]), ("frames", ["skip", "holding", "top"]), ("bytes", ["skip", "top"]),
@@ -29,7 +29,7 @@ import Testing
                     if ["table", "columns", "count", "search"].contains(path) { query["name"] = "todoitem" }
                     query.merge(["file": "s1", "address": "@1"]) { mine, _ in mine }
                     if path == "search" { query["text"] = "milk" }
-                    if path == "row" { query.merge(["table": "todoitem", "id": "a"]) { $1 } }
+                    if ["row", "value"].contains(path) { query.merge(["table": "todoitem", "id": "a"]) { $1 } }
                     let response = page.get(path, query)
                     #expect([200, 400].contains(response.status), "\(path) \(query)")
                     #expect((try? Value(json: response.body)) != nil, "\(path) \(query)")

@@ -33,6 +33,37 @@ import Testing
         try writer.append(batch)
     }
 
+    @Test func `a long value comes with its beginning, and whole on request`() throws {
+        let log = try TestLog(empty: ())
+        let writer = try log.open()
+        let long = String(repeating: "é\u{202e}\"😀", count: 40_000)
+        let short = String(repeating: "x", count: 900)
+        let list = Value.array((0..<600).map { .integer($0) })
+        let values: [(String, Value)] = [("long", .string(long)), ("short", .string(short)), ("list", list), ("n", 7)]
+        let row = Row(values.map { .init($0.0, $0.1) })
+        try append([LocalChange(kind: .insert, table: "notes", id: "r1", columns: row)], to: writer)
+        try writer.close()
+        let page = try StudioPageCall(log)
+        let found = try page.object("table", ["name": "notes"])
+        #expect(page.get("table", ["name": "notes"]).body.count < 8000)
+        let sent = try #require((found["rows"] as? [[String: Any]])?.first)
+        #expect(Set((sent["row"] as? [String: Any])?.keys.map { $0 } ?? []) == ["id", "short", "n"])
+        let cut = try #require(sent["cut"] as? [String: [String: Any]])
+        for (name, value) in [("long", Value.string(long)), ("list", list)] {
+            // What the page writes is JSON, whose length it counts as browsers do.
+            let text = JSONValue(value).text
+            #expect(cut[name]?["length"] as? Int == text.utf16.count)
+            let part = try #require(cut[name]?["text"] as? String)
+            #expect(text.unicodeScalars.starts(with: part.unicodeScalars) && part.unicodeScalars.count == 1000)
+            let whole = page.get("value", ["table": "notes", "id": "r1", "field": name])
+            #expect(try Value(json: whole.body)[member: "value"] == value)
+        }
+        #expect(found["columns"] as? [String] == ["long", "short", "list", "n"])
+        for query in [["table": "notes", "id": "r2", "field": "n"], ["table": "notes", "id": "r1", "field": "x"]] {
+            #expect(try page.object("value", query)["value"] is NSNull)
+        }
+    }
+
     /// The ids of all parts of a list.
     private func parts(_ page: StudioPageCall, _ query: [String: String]) throws -> [[String]] {
         var (parts, query) = ([[String]](), query)

@@ -24,6 +24,7 @@ package enum StudioPage {
         "/list.js": .script(PackageResources.list_js),
         "/log.js": .script(PackageResources.log_js),
         "/marks.js": .script(PackageResources.marks_js),
+        "/rows.js": .script(PackageResources.rows_js),
         "/share.js": .script(PackageResources.share_js),
         "/sql.js": .script(PackageResources.sql_js),
         "/status.js": .script(PackageResources.status_js),

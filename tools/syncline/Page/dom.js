@@ -26,14 +26,25 @@ const most = 4000;
 
 /// The beginning of a long text, and the rest on request in a box that scrolls, because a browser lays out long lines slowly.
 function text(whole) {
-  if (whole.length <= most) return [visible(whole)];
-  const rest = make('button', { type: 'button', class: 'small', onclick: () => {
-    const box = document.createElement('textarea');
-    Object.assign(box, { readOnly: true, value: visible(whole), rows: 12, wrap: 'off' });
-    rest.replaceWith(box);
-  } }, `Show all ${grouped(whole.length)} characters`);
-  return [visible(whole.slice(0, most)) + '… ', rest];
+  return whole.length <= most ? [visible(whole)] : [visible(whole.slice(0, most)) + '… ', all(whole.length, () => whole)];
 }
+
+function all(length, whole) {
+  const rest = make('button', { type: 'button', class: 'small', onclick: async () => {
+    rest.disabled = true;
+    const box = document.createElement('textarea');
+    try { Object.assign(box, { readOnly: true, value: visible(await whole()), rows: 12, wrap: 'off' }); } catch (error) { rest.replaceWith(problem(error)); return; }
+    box.setAttribute('aria-label', 'All of it');
+    rest.replaceWith(box);
+    box.setSelectionRange(0, 0);
+    box.focus();
+  } }, `Show all ${grouped(length)} characters`);
+  return rest;
+}
+
+/// The beginning of a value in a table of many. `whole` finds the rest, if `text` is not all of it.
+export const lengthy = (text, most, length = text.length, whole = () => text) => length <= most ? make('code', {}, text)
+  : [make('code', {}, text.slice(0, most), '…'), ' ', all(length, whole)];
 
 export function draw(name, attributes, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name);

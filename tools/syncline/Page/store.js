@@ -89,6 +89,15 @@ export function show({ own: mine, frame, marks, ...next }, replaces) {
   if (what.length) changed(...what);
 }
 
+let noting = 0;
+
+/// Notes a choice that the view already shows. Browsers take few new addresses in a second.
+export function noted(mine) {
+  state.own[state.view] = chosen(ownNames[state.view], mine);
+  clearTimeout(noting);
+  noting = setTimeout(() => { if (location.hash !== address()) history.replaceState('walk', '', address()); }, 150);
+}
+
 /// Takes what is shown from the address of the page.
 export function restore() {
   const parts = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));

@@ -1,11 +1,14 @@
 // The rows of a table: sorted, filtered, or searched for a string. Parts of a long table follow each other by the key of
 // the last row, so that no row is missed or repeated while an app writes.
 
-import { badge, button, counted, grid, grouped, make, note, problem, shown, title, turner } from './dom.js';
-import { ask, asked, own, show, state, whole } from './store.js';
-import { asOf, isSystem, partly, rowLink } from './fields.js';
+import { badge, button, counted, grid, grouped, lengthy, make, note, problem, shown, title, turner } from './dom.js';
+import { ask, asked, noted, own, show, state, tell, whole } from './store.js';
+import { asOf, eventLink, isSystem, partly, rowLink } from './fields.js';
+import { scrolling } from './rows.js';
 
 const size = 100;
+/// The characters of a value that a row shows.
+const brief = 160;
 /// The parts that were seen, in order: where each begins, and how many rows are before it.
 let trail = [];
 
@@ -59,8 +62,9 @@ function form(all, chosen, choose) {
 // MARK: Rows
 
 async function rows(known, chosen, choose) {
-  const { table, order = '', filter = '' } = chosen, { part, isFirst, back, forth } = parts(chosen, choose);
-  const found = await ask('table', { name: table, at: asked(), top: size, order, filter, after: part.after });
+  const { table, order = '', filter = '' } = chosen, { part, isFirst } = parts(chosen, choose), moment = asked();
+  const fetch = ({ after }) => ask('table', { name: table, at: moment, top: size, order, filter, after });
+  const found = await fetch(part);
   const columns = found.columns.filter(name => name !== 'id' && (chosen.system || !isSystem(name)));
   const hidden = found.columns.filter(isSystem).length;
   const [column, way] = order.split(' ');
@@ -68,17 +72,40 @@ async function rows(known, chosen, choose) {
     button([name, ' ', make('span', { 'aria-hidden': 'true' }, column === name ? (way ? '↓' : '↑') : '')],
       () => choose({ order: column !== name ? name : way ? '' : name + ' desc' }), { class: 'sort' }));
   const total = make('span', {}, filter ? '' : ` of ${grouped(known.rows)}`);
-  const last = part.before + found.rows.length;
   if (filter && (found.next || !isFirst)) count(total, chosen);
   const typed = note();
   describe(typed, table);
-  return [found.rows.length ? grid([head('id'), ...columns.map(head)], found.rows.map(({ row, pending }) => make('tr', {},
-    make('th', { scope: 'row' }, rowLink(table, row.id), pending ? badge('pending', 'warn') : null),
-    columns.map(name => make('td', {}, name in row ? make('code', {}, shown(row[name])) : make('span', { class: 'note' }, '–'))))),
-  { label: `Rows of ${table}`, class: 'rows' }) : note(filter ? 'No row matches.' : !isFirst ? 'There are no more rows.' : 'The table has no rows.'),
-  turner([`${grouped(part.before + 1)}–${grouped(last)}`, total], isFirst, found.next, back,
-    () => forth(found.next, last)),
-  typed, !chosen.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
+  if (!found.rows.length) return [note(filter ? 'No row matches.' : !isFirst ? 'There are no more rows.' : 'The table has no rows.'), typed];
+  const cell = (name, { row, cut }) => name in row ? lengthy(shown(row[name]), brief) : !(name in cut) ? make('span', { class: 'note' }, '–')
+    : lengthy(cut[name].text, brief, cut[name].length, async () => shown((await ask('value', { table, id: row.id, field: name, at: moment })).value));
+  const line = (found, number) => make('tr', { 'aria-rowindex': number + 1 }, make('th', { scope: 'row' }, rowLink(table, found.row.id), found.pending ? badge('pending', 'warn') : null),
+    columns.map(name => make('td', {}, cell(name, found))));
+  const place = make('div', {});
+  const box = grid([head('id'), ...columns.map(head)], [], { label: `Rows of ${table}`, class: 'rows' });
+  box.classList.add('window');
+  if (!filter) box.querySelector('table').setAttribute('aria-rowcount', known.rows + 1);
+  /// Says which part is looked at, here and in the address.
+  const moved = part => {
+    const here = trail.findIndex(({ after }) => after === part.after), last = part.before + part.count;
+    const turn = turner([`${grouped(part.before + 1)}–${grouped(last)}`, total], !part.before, part.next, () => choose(trail[here - 1]), () => choose({ after: part.next, before: last }));
+    place.replaceChildren(...turn ? [turn] : []);
+    if (state.view === 'tables' && own().table === table) noted({ ...own(), after: part.after, before: part.before || '' });
+  };
+  scrolling(box, { ...part, found }, {
+    line, moved, failed: error => place.append(problem(error)),
+    /// A part with a column that has no head is shown as the first one.
+    async fetch(place) {
+      const found = await fetch(place);
+      if (found.columns.some(name => name !== 'id' && (chosen.system || !isSystem(name)) && !columns.includes(name))) choose(place);
+      if (!trail.some(({ after }) => after === place.after)) trail.push(place);
+      return found;
+    },
+    earlier({ after, before }) {
+      const place = trail[trail.findIndex(part => part.after === after) - 1];
+      return place && place.before + size === before ? place : null;
+    },
+  });
+  return [box, place, typed, !chosen.system && hidden ? note(counted(hidden, 'system column'), ' hidden') : null];
 }
 
 /// The types of the columns, and the values that do not fit them. To find these takes a pass over the table, so the rows do

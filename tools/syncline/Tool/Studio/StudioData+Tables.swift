@@ -51,9 +51,39 @@ extension StudioData {
                 "rows": .array(
                     try rows.map { row in
                         let entry = try state.reader.entry(query.table, row.id)
-                        return ["row": JSONValue(row), "pending": .boolean(entry?.pending != nil)]
+                        return StudioData.json(row).adding(["pending": .boolean(entry?.pending != nil)])
                     }),
             ]
+        }
+    }
+
+    /// The characters of a value that are sent with its row.
+    private static let lengthLimit = 1000
+
+    /// A row, and the beginnings of the values that are too long for it.
+    private static func json(_ row: StoredRow) -> JSONValue {
+        var (short, cut) = (row, [JSONValue.Member]())
+        for member in row.columns.members {
+            switch member.value {
+            case .string(let text) where text.utf8.count > lengthLimit: break
+            case .array, .object, .bytes: break
+            default: continue
+            }
+            let text = JSONValue(member.value).text
+            guard text.utf16.count > lengthLimit else { continue }
+            let part = String(text.unicodeScalars.prefix(lengthLimit))
+            cut.append(
+                JSONValue.Member(key: member.name, value: ["text": .string(part), "length": .number(text.utf16.count)]))
+        }
+        short.columns = Row(row.columns.members.filter { member in !cut.contains { $0.key == member.name } })
+        return ["row": JSONValue(short), "cut": .object(cut)]
+    }
+
+    /// All of a value of a row.
+    func value(of column: String, _ row: StudioRow, at event: UInt64?) throws -> JSONValue {
+        try states.read(at: event) { state in
+            let value = try state.reader.row(row.table, row.id)?.columns[column]
+            return ["value": value.map { JSONValue($0) } ?? .null]
         }
     }
 

@@ -84,6 +84,8 @@ final class StudioService: Sendable {
         case "/api/tables": try data.tables(at: query.number("at"))
         case "/api/table": try data.table(query.query, at: query.number("at"))
         case "/api/columns": try data.columns(of: query.text("name"), at: query.number("at"))
+        case "/api/value":
+            try query.row.map { try data.value(of: query.text("field"), $0, at: query.number("at")) } ?? .null
         case "/api/count": try data.count(query.query, at: query.number("at"))
         case "/api/search": try search(query)
         case "/api/row":
@@ -153,7 +155,7 @@ final class StudioService: Sendable {
         }
     }
 
-    /// A statement of the SQL page, or a request to stop it.
+    /// A statement of the SQL page, or a request to stop it or a question.
     private func postSQL(_ request: HTTPRequest) -> HTTPResponse {
         guard let value = Self.value(request), case .string(let ticket)? = value[member: "ticket"] else {
             return Self.text(400, "A JSON object with a ticket is needed.")
