@@ -105,6 +105,27 @@ def searches(browser, folder):
     browser.until("document.getElementById('matches').innerText === '50 rows found in this part.'")
     browser.ask("document.getElementById('after').click()")
     browser.until("document.getElementById('panel').innerText.includes('Rows 51–100 were read')")
+    # What no row has any more is found in the history, with the event, and from an address.
+    run(studio.store, "update", "rows", '{"id":"r2999","text":"other"}')
+    at(browser, last + 2)
+    search("row 2999")
+    browser.until("document.getElementById('matches').innerText === 'No row has this string.' && document.getElementById('by-history')")
+    browser.ask("document.getElementById('by-history').focus(); document.getElementById('by-history').click()")
+    browser.until("document.getElementById('matches').innerText.endsWith('in events.')")
+    listed = json.loads(run(studio.store, "search", "--history", "--table", "rows", "row 2999", "--json"))
+    found = browser.ask("[...document.querySelectorAll('.found h3 .link')].map(link => link.textContent)")
+    assert found[1::2] == [f"rows/{one['id']}" for one in reversed(listed)] and "rows/r2999" in found, found
+    browser.until("document.querySelector('#panel .share .command code').textContent === \"syncline search --history '--table=rows' -- 'row 2999'\""
+                  " || document.querySelector('#panel .share .command code').textContent === \"syncline search --history --table=rows -- 'row 2999'\"")
+    audit(browser, "the search through the history")
+    browser.picture(f"{shots}/search-history.png")
+    link = browser.ask("location.href")
+    assert "by=history" in link, link
+    browser.open("about:blank")
+    browser.open(link)
+    browser.until("document.getElementById('matches').innerText.endsWith('in events.')")
+    browser.ask("document.getElementById('by-rows').click()")
+    browser.until("document.getElementById('by-history')")
     search("no such words")
     browser.until("document.getElementById('matches').innerText === 'No row has this string.'")
     # What the box does not know can be searched for.

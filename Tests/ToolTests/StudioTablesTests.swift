@@ -11,6 +11,26 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct StudioTablesTests {
+    @Test func `a search through the history finds what rows had, as the command does`() async throws {
+        let log = try TestLog.story()
+        let page = try StudioPageCall(log)
+        func found(_ text: String) async throws -> [[String: Any]] {
+            let body = try JSONSerialization.data(withJSONObject: ["text": text, "table": "todoitem"])
+            let answer = await page.post("debug/search", String(decoding: body, as: UTF8.self))
+            #expect(answer.status == 200, "\(answer)")
+            let object = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+            return object?["lines"] as? [[String: Any]] ?? []
+        }
+        // No row has it any more.
+        let soy = try await found("SOY")
+        #expect(soy.map { $0["event"] as? String } == ["@12"] && soy[0]["parts"] as? [String] == ["", "soy", " milk"])
+        #expect(try page.object("search", ["name": "todoitem", "text": "soy"])["matches"] as? [Any] != nil)
+        #expect((try page.object("search", ["name": "todoitem", "text": "soy"])["matches"] as? [Any])?.isEmpty == true)
+        #expect(try await found("milk").map { $0["event"] as? String } == ["@4", "@5", "@12", "@13", "@15"])
+        for text in ["--store=/nowhere", "caviar"] { #expect(try await found(text).isEmpty, "\(text)") }
+        #expect(await page.post("debug/search", "{}").status == 400)
+    }
+
     /// A log with rows of one table. Every third one has `milk` within an array, and ids sort differently from events.
     private func log(_ count: Int = 50) throws -> TestLog {
         let log = try TestLog(empty: ())

@@ -18,6 +18,8 @@ import Testing
         ["view": "row", "row": "todoitem/a", "field": "text"],
         ["view": "tables", "table": "todoitem", "order": "text desc", "filter": "text ne 'x'", "at": "4"],
         ["view": "tables", "table": "todoitem", "search": "milk"],
+        ["view": "tables", "table": "todoitem", "search": "soy", "by": "history"], ["view": "log", "bytes": "sizes"],
+        ["view": "log", "bytes": "HEAD"],
         ["view": "sql", "statement": "select * from todoitem"], ["view": "outbox", "at": "5"], ["view": "conflicts"],
         ["view": "syncs"], ["view": "debugger", "ask": "bisect", "condition": "pending gt 0"], ["view": "log"],
         ["view": "log", "bytes": "s1"], ["view": "log", "bytes": "@3"],

@@ -128,7 +128,20 @@ async function count(element, chosen) {
 
 // MARK: Search
 
+const marked = parts => make('p', {}, parts.map((part, index) => index % 2 ? make('mark', {}, part) : part));
+
+/// The events that had a string, the newest first.
+async function past({ table, search }, choose) {
+  const found = await tell('debug/search', { table, text: search });
+  return [make('p', { class: 'lead', id: 'matches' }, found.count ? `${counted(found.count, 'place')} in events.` : 'No event had this string.'),
+    make('p', { class: 'note' }, found.warnings, ' ', button('Search the rows', () => choose({ by: '' }), { class: 'small', id: 'by-rows' })),
+    found.count ? make('ul', { class: 'cards found' }, [...found.lines].reverse().map(match => make('li', { class: 'card' },
+      make('h3', {}, eventLink(match.event.slice(1)), ' ', badge(match.kind, 'kind ' + match.kind), ' ', match.id === null ? null : rowLink(match.table, match.id), ' ', make('span', { class: 'note' }, match.column)),
+      marked(match.parts)))) : null];
+}
+
 async function searched(chosen, choose) {
+  if (chosen.by === 'history') return past(chosen, choose);
   const { part, isFirst, back, forth } = parts(chosen, choose);
   const found = await ask('search', { name: chosen.table, text: chosen.search, by: chosen.by, at: asked(), from: part.after });
   const byIndex = found.by === 'index';
@@ -139,8 +152,8 @@ async function searched(chosen, choose) {
   byIndex ? make('p', { class: 'note' }, 'Found by the full-text index of the app: rows with all of these words, the best first. ',
     button('Search for parts of words', () => choose({ by: 'rows' }), { class: 'small', id: 'by-rows' }))
     : note(isAll ? `All ${grouped(found.read)} rows were read.` : `Rows ${grouped(part.before + 1)}–${grouped(last)} were read.`, found.next ? ' There are more.' : ''),
+  make('p', {}, button('Search the history', () => choose({ by: 'history' }), { class: 'small', id: 'by-history' })),
   found.matches.length ? make('ul', { class: 'cards found' }, found.matches.map(match => make('li', { class: 'card' },
-    make('h3', {}, rowLink(found.table, match.id), ' ', make('span', { class: 'note' }, match.column || '')),
-    make('p', {}, match.parts.map((part, index) => index % 2 ? make('mark', {}, part) : part))))) : null,
+    make('h3', {}, rowLink(found.table, match.id), ' ', make('span', { class: 'note' }, match.column || '')), marked(match.parts)))) : null,
   turner('', isFirst, found.next, back, () => forth(found.next, last))];
 }

@@ -45,6 +45,9 @@ struct StudioDebugger: Sendable {
         case "compare":
             guard let other = text("with") else { return nil }
             return ["diff"] + option("table") + ["--", other] + (text("from").map { [$0] } ?? [])
+        case "search":
+            guard let search = text("text") else { return nil }
+            return ["search", "--history"] + option("table") + ["--", search]
         case "resolve":
             guard let table = text("table"), let id = text("id"), let choice = text("choice"),
                 ["take-server", "keep-mine", "merge"].contains(choice)

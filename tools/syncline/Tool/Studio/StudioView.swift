@@ -52,6 +52,9 @@ struct StudioView {
 
     private var rows: [String]? {
         guard let table = text("table") else { return nil }
+        if let search = text("search"), text("by") == "history" {
+            return ["search", "--history", "--table=\(table)", "--", search]
+        }
         if let search = text("search") { return ["search", "--rows", "--table=\(table)"] + at + ["--", search] }
         return ["query"] + option("filter", "filter") + option("order", "orderby") + at + ["--", table]
     }
