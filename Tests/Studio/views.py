@@ -210,7 +210,11 @@ def bytes_of_the_log(browser, folder):
             browser.picture(f"{shots}/bytes-{width}-{scheme}.png")
     browser.size(1280, 860)
     browser.scheme("light")
+    browser.size(1280, 1180)
+    browser.ask("document.getElementById('panel').scrollTop = 0; document.activeElement.blur()")
+    browser.until("document.querySelector('#chart svg').viewBox.baseVal.width > 1000")
     browser.picture(f"{shots}/log.png")
+    browser.size(1280, 860)
     # A checkpoint: its blocks are named by what they are, and a block's columns by their encoding.
     browser.ask("document.querySelector('.files .file[id^=file-c]').click()")
     browser.until("document.querySelector('.frames') && document.getElementById('panel').innerText.includes('Run 1')")
@@ -223,6 +227,7 @@ def bytes_of_the_log(browser, folder):
     browser.ask("[...document.querySelectorAll('table.bytes .link')].find(link => link.textContent === '@12').click()")
     browser.until("document.body.dataset.ready === 'event'")
     at(browser, 12)
+    browser.open("about:blank")
     studio.close()
     # Damage is a piece of its own, and one click away.
     damaged = Studio(stores.damage(os.path.join(folder, "draft"), folder))
