@@ -89,6 +89,15 @@ def long_rows(browser, folder):
     browser.picture(f"{shots}/long-rows-end.png")
     for _ in range(3):
         turn("PageUp", f"{ROWS}[0]")
+    # An app that writes does not move what is looked at.
+    place = "document.querySelector('.window')"
+    for offset in [0, 900]:
+        browser.ask(f"{place}.scrollTop += {offset}")
+        browser.until(f"{place}.scrollTop > 0")
+        here = int(browser.ask(f"(window.box = {place}, {FIRST})"))
+        run(store, "update", "notes", json.dumps({"id": "r00001", "n": offset}))
+        browser.until(f"{place} !== window.box && document.getElementById('panel').ariaBusy !== 'true' && {place}.scrollTop > 0")
+        browser.until(f"Math.abs({FIRST} - {here}) <= 1")
     # The address leads back to the part that is looked at, and the rows before and after it.
     here = int(browser.ask(FIRST))
     browser.until("location.hash.includes('after=')")

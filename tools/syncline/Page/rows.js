@@ -3,11 +3,13 @@
 
 /// How many parts stay, and how near the end of one is when the next is asked for, in pixels.
 const kept = 3, near = 600;
+/// Where the box was last: in which list and part, and how far into it. When the list is drawn again it stays there.
+let seen = {};
 
 /// Fills the body of a table in a box, first with a part that was already found: where it begins, how many rows are before
 /// it, and the rows. `fetch` asks for the part at a place, `earlier` knows the place of the part before one, `line` makes
-/// the element of a row, `moved` is told which part is looked at, and `failed` what went wrong.
-export function scrolling(box, first, { fetch, earlier, line, moved, failed }) {
+/// the element of a row, `moved` is told which part is looked at, and `failed` what went wrong. `list` names the rows.
+export function scrolling(box, first, { list, fetch, earlier, line, moved, failed }) {
   const body = box.querySelector('tbody'), parts = [];
   let isBusy = false, shown = null;
 
@@ -35,11 +37,14 @@ export function scrolling(box, first, { fetch, earlier, line, moved, failed }) {
   }
 
   function look() {
-    const part = parts.find(({ lines }) => { const end = lines.at(-1); return end && end.offsetTop + end.offsetHeight > box.scrollTop; }) || parts[0];
+    const top = box.scrollTop + box.querySelector('thead').offsetHeight;
+    const part = parts.find(({ lines }) => { const end = lines.at(-1); return end && end.offsetTop + end.offsetHeight > top; }) || parts[0];
     if (part !== shown) moved(shown = part);
+    seen = { list, after: part.after, offset: part.lines.length ? box.scrollTop - part.lines[0].offsetTop : 0 };
   }
 
   async function advance() {
+    if (!box.isConnected) return;
     look();
     if (isBusy) return;
     isBusy = true;
@@ -54,7 +59,16 @@ export function scrolling(box, first, { fetch, earlier, line, moved, failed }) {
   }
 
   add(first, first.found, false);
-  box.addEventListener('scroll', advance);
+  const { offset } = seen.list === list && seen.after === first.after ? seen : { offset: 0 };
   // The box has no height before it is shown.
-  requestAnimationFrame(advance);
+  requestAnimationFrame(async () => {
+    const part = parts[0], there = () => part.lines[0].offsetTop + offset;
+    if (offset > 0) {
+      box.scrollTop = there();
+      // It may be where the next part is.
+      if (box.scrollTop < Math.floor(there())) { await advance(); box.scrollTop = there(); }
+    }
+    box.addEventListener('scroll', advance);
+    advance();
+  });
 }

@@ -92,7 +92,7 @@ async function rows(known, chosen, choose) {
     if (state.view === 'tables' && own().table === table) noted({ ...own(), after: part.after, before: part.before || '' });
   };
   scrolling(box, { ...part, found }, {
-    line, moved, failed: error => place.append(problem(error)),
+    list: JSON.stringify([table, order, filter]), line, moved, failed: error => place.append(problem(error)),
     /// A part with a column that has no head is shown as the first one.
     async fetch(place) {
       const found = await fetch(place);

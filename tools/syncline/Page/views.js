@@ -242,6 +242,13 @@ function keep(panel) {
   };
 }
 
+/// On a small window the tabs are one line that scrolls.
+function showTab(tab) {
+  if (!tab) return;
+  const [bar, own] = [tab.parentElement, tab].map(element => element.getBoundingClientRect());
+  if (own.left < bar.left || own.right > bar.right) tab.parentElement.scrollLeft += own.left - bar.left - (bar.width - own.width) / 2;
+}
+
 export async function render() {
   const mine = ++drawing, panel = at('panel');
   panel.setAttribute('aria-busy', 'true');
@@ -250,6 +257,7 @@ export async function render() {
     at('tab-' + name).setAttribute('aria-selected', name === state.view);
     at('tab-' + name).tabIndex = name === state.view ? 0 : -1;
   }
+  showTab(at('tab-' + state.view));
   if (state.view === 'events') {
     panel.setAttribute('aria-busy', 'false');
     document.body.dataset.ready = 'events';
