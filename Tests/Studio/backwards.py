@@ -2,6 +2,7 @@
 list of a person's own steps."""
 
 import json
+import shlex
 
 from page import SIZES, Studio, at, audit, go, life, moment, run, shots, story, text, view
 
@@ -161,17 +162,20 @@ def watches(browser, folder):
     browser.ask("document.getElementById('stop-before').click()")
     for number in reversed(expected):
         at(browser, number)
-        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}; this is after it.'")
+        browser.until(f"document.getElementById('said').textContent.startsWith('Became true at @{number}; this is after it.')")
         browser.ask("document.activeElement.blur()")
         browser.press("<")
     browser.until("document.getElementById('said').textContent.includes('ecame true')")
-    browser.until(f"document.getElementById('said').textContent !== 'Became true at @{expected[0]}; this is after it.'")
+    browser.until(f"!document.getElementById('said').textContent.startsWith('Became true at @{expected[0]};')")
     at(browser, expected[0])
     for number in expected[1:]:
         browser.press(">")
         at(browser, number)
-        browser.until(f"document.getElementById('said').textContent === 'Became true at @{number}; this is after it.'")
+        browser.until(f"document.getElementById('said').textContent.startsWith('Became true at @{number}; this is after it.')")
     looked(browser, "event", "watch")
+    words = browser.ask("document.querySelector('#said button').title")
+    answer = json.loads(run(store, *shlex.split(words)[1:], "--json"))
+    assert answer["event"]["address"] == f"@{moment(browser)}", (words, answer)
     browser.press(">")
     browser.until("document.getElementById('said').textContent.includes('become true') || document.getElementById('said').textContent.includes('never')")
     link = browser.ask("location.href")
@@ -196,7 +200,7 @@ def watches(browser, folder):
       if (address.endsWith('/cancel')) window.told.push(JSON.parse(rest[0].body).ticket);
       return address.endsWith('/watch') ? new Promise(done => { window.release = done; }).then(() => real(address, ...rest)) : real(address, ...rest);
     }; })()""")
-    for end in ["document.getElementById('cancel-search').click()", None]:
+    for end in ["(button => { button.focus(); button.click(); })(document.getElementById('cancel-search'))", None]:
         here = moment(browser)
         browser.ask("window.told.length = 0; document.getElementById('stop-before').focus(); document.getElementById('stop-before').click()")
         browser.until("document.getElementById('said').textContent === 'Searching…' && !document.getElementById('cancel-search').hidden")
@@ -211,6 +215,7 @@ def watches(browser, folder):
         browser.ask("window.release()")
         browser.until("window.told.length === window.before || void (window.before = window.told.length)")
         assert moment(browser) == here, "a search that was cancelled goes nowhere"
+        assert browser.ask("document.activeElement.id") == ("watched" if end else "stop-before")
     browser.call("Page.reload")
     browser.until("document.body.dataset.ready === 'event'")
     # A word that is wrong is named, and a condition that is always true is refused.

@@ -1,7 +1,7 @@
 // Ways through the events that lead backwards as well: two pinned moments with what is between them, a condition that
 // stops where it became true or a count where it changed, and the events that changed a row or a field.
 
-import { at, button, counted, make, problem } from './dom.js';
+import { at, button, copier, counted, make, problem } from './dom.js';
 import { ask, asked, listen, moment, pins, show, state, store, tell } from './store.js';
 import { never } from './debugger.js';
 import { eventLink } from './fields.js';
@@ -77,10 +77,10 @@ export async function stop(way) {
   searches(ticket);
   say('Searching…');
   try {
-    const answer = (await tell('debug/watch', { condition, way, at: String(moment()), ticket })).lines[0] || {};
+    const { command, lines: [answer = {}] } = await tell('debug/watch', { condition, way, at: String(moment()), ticket });
     if (mine !== turn) return;
     if (answer.event) show({ at: Number(answer.event.address.slice(1)) }, true);
-    say(answer.event ? found(answer) : never(answer));
+    say(answer.event ? found(answer) : never(answer), ...command ? [' ', copier(command, 'Copy as command')] : []);
   } catch (error) { if (mine === turn) say(problem(error)); } finally {
     unanswered.delete(ticket);
     if (searching === ticket) searches(null);
@@ -93,6 +93,7 @@ const found = ({ event: { address }, count }) => count ? `Changed from ${count.b
 
 function searches(ticket) {
   searching = ticket;
+  if (!ticket && document.activeElement === at('cancel-search')) at('watched').focus();
   at('cancel-search').hidden = !ticket;
 }
 
