@@ -18,6 +18,23 @@ struct EncodedChange {
     var cancels: Bool { flags.contains(.cancels) }
 }
 
+extension EventReader {
+    /// The bytes of the ids and values in a local event, which are not decoded.
+    package mutating func valueBytes() throws(SyncError) -> Int {
+        do throws(MalformedBytes) {
+            _ = try transaction()
+            var size = 0
+            while !isAtEnd {
+                let change = try encodedChange()
+                size += change.id.count + change.values.count
+            }
+            return size
+        } catch {
+            throw .malformed("an event of kind \(kind.rawValue)")
+        }
+    }
+}
+
 extension LocalChange {
     init(_ encoded: EncodedChange) throws(MalformedBytes) {
         var reader = ByteReader(encoded.id)

@@ -22,22 +22,42 @@ struct WrittenBytes {
         let catalog = try inspection.catalog()
         since = max(opening ?? 1, catalog.floor.rawValue)
         let first = SequenceNumber(rawValue: since)
-        log = UInt64(Format.segmentHeaderLength * catalog.segments.count { $0.first >= first })
+        for (index, segment) in catalog.segments.enumerated() {
+            if let next = catalog.segments.successor(of: index), next.first <= first { continue }
+            let start = segment.first >= first ? 0 : try WrittenBytes.start(of: first, in: segment, inspection)
+            log += try inspection.end(of: segment) - start
+        }
         checkpoints = catalog.checkpoints.filter { $0 >= first }.reduce(0) {
             $0 + storage.size(of: FileName.checkpoint(through: $1))
         }
-        var selection = FrameSelection()
-        selection.records = .number(first)
-        try inspection.frames(selection) { found in
-            if case .item(let entry) = found { log += entry.summary.length.rawValue }
-        }
         let shapes = ShapeTable()
         try inspection.forEachRecord(from: since) { _, record in
-            guard let values = (try? Event(record, shapes: shapes))?.valueBytes else { return true }
-            own += UInt64(values.own)
-            received += UInt64(values.received)
+            guard var reader = try? EventReader(record, shapes) else { return true }
+            if reader.kind == .local {
+                own += (try? reader.valueBytes()).map { UInt64($0) } ?? 0
+            } else if let values = (try? Event(record, shapes: shapes))?.valueBytes {
+                own += UInt64(values.own)
+                received += UInt64(values.received)
+            }
             return true
         } lost: { _ in
+        }
+    }
+
+    /// Where the frame with a record begins; the end of the segment if it has none.
+    private static func start(
+        of record: SequenceNumber, in segment: LogCatalog.Segment, _ inspection: LogInspection
+    ) throws -> UInt64 {
+        struct Found: Error { var offset: UInt64 }
+        var selection = FrameSelection(segment: segment.ordinal)
+        selection.records = .number(record)
+        do {
+            try inspection.frames(selection) { found in
+                if case .item(let entry) = found { throw Found(offset: entry.summary.position.offset) }
+            }
+            return try inspection.end(of: segment)
+        } catch let found as Found {
+            return found.offset
         }
     }
 
@@ -68,7 +88,6 @@ extension Event {
     fileprivate var valueBytes: (own: Int, received: Int) {
         func size(_ id: String, _ row: Row?) -> Int { id.utf8.count + (row?.bytes.count ?? 0) }
         switch body {
-        case .local(let transaction): return (transaction.changes.reduce(0) { $0 + size($1.id, $1.columns) }, 0)
         case .resolved(let resolution): return (resolution.change?.columns.bytes.count ?? 0, 0)
         case .page(let page): return (0, page.rows.reduce(0) { $0 + size($1.id, $1.row) })
         case .answered(let answer): return (0, answer.row?.bytes.count ?? 0)
