@@ -224,7 +224,7 @@ extension TableDefinition {
             + faultsOfRights(table)
     }
 
-    /// A number of another sequence is no number of a change, and one that is taken without `syncline_take` comes too
+    /// A number of another sequence does not count changes, and one that is taken without `syncline_take` comes too
     /// late for readers that have already read on.
     private func faultsOfNumbers(_ table: DatabaseTable) -> [Finding] {
         let version = ServedTable(self, columns: []).source(of: .version)
