@@ -1,5 +1,6 @@
-// Searches a range of a log's events for the one that made a condition true, or changed a count. Folds every event of the range; for one row
-// only the events that concern it, and for the outbox only the rows whose changes do more than a round trip.
+// Searches a range of a log's events for the one that made a condition true, or changed a count. Folds every event of the
+// range; for one row only the events that concern it, and for the outbox only the rows whose changes do more than a round
+// trip.
 
 package struct ConditionSearch {
     /// The result of a search.
