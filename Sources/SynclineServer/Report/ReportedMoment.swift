@@ -63,7 +63,7 @@ struct ReportedMoment {
             return other(
                 ReportedMoment.receipts, key.id,
                 [
-                    plain(key.caller, "caller", masking), .string(receipt.kind),
+                    person(key.caller, "caller", masking), .string(receipt.kind),
                     .string(masking?.mask(table: receipt.table) ?? receipt.table),
                     .string(masking?.mask(id: row.id) ?? row.id), .string(row.version),
                 ])
@@ -72,7 +72,7 @@ struct ReportedMoment {
             return other(
                 ReportedMoment.requests, line.id,
                 [
-                    plain(line.client, "client", masking), line.user.map { plain($0, "user", masking) } ?? .null,
+                    person(line.client, "client", masking), line.user.map { person($0, "user", masking) } ?? .null,
                     .string(line.method), .string(path.text(line.path, isKnown: line.status != 404, masking)),
                     path.table.map { .string(masking?.mask(table: $0) ?? $0) } ?? .null,
                     path.id.map { .string(masking?.mask(id: $0) ?? $0) } ?? .null, .integer(Int64(line.status)),
@@ -93,8 +93,8 @@ struct ReportedMoment {
         return ReportedMoment.page(table, [PulledRow(id: id, row: row)], time)
     }
 
-    /// Text about a person, which a mask replaces.
-    private func plain(_ text: String, _ column: String, _ masking: Masking?) -> Value {
+    /// Text that names a person or an address, which a mask replaces.
+    private func person(_ text: String, _ column: String, _ masking: Masking?) -> Value {
         masking?.mask(.string(text), Masking.Place("", ["server", column])) ?? .string(text)
     }
 }

@@ -35,6 +35,28 @@ import Testing
         return column
     }
 
+    @Test func `a renamed column has the masks of the server's name`() throws {
+        var options = Masking.Options()
+        options.key = try key
+        func masked(_ steps: [(column: String, server: String, from: String?)], _ name: String) -> Row {
+            let masking = Masking(options, ids: .exact) { _ in "" }
+            let row = Row([.init(name, .string("oat milk"))])
+            for step in steps {
+                let table = TableSchema("t", columns: [ColumnSchema(step.column, onServer: step.server, default: nil)])
+                let from = step.from.map { [SchemaStep.renameColumn(table: "t", from: $0, to: step.column)] } ?? []
+                _ = masking.mask(
+                    Event(time: 0, .declared(Declaration(version: 1, isStrict: false, tables: [table]), steps: from)))
+            }
+            _ = masking.mask(row, "t")
+            masking.close()
+            return masking.mask(row, "t")
+        }
+        let own = masked([], "text").members.map(\.value)
+        #expect(masked([("title", "text", nil)], "title").members.map(\.value) == own)
+        #expect(masked([("title", "text", nil), ("name", "text", "title")], "name").members.map(\.value) == own)
+        #expect(masked([("other", "other", nil)], "title").members.map(\.value) != own)
+    }
+
     @Test func `a number has one mask, whatever the types of its columns are`() throws {
         let key = try key
         let values: [Value] = [.integer(3), .double(3), .double(0.1), Value(number: "0.10") ?? .null, .integer(.max)]

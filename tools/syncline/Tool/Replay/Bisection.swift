@@ -1,5 +1,5 @@
-// Finds the first event after which a condition is true or a count another one, in the whole history in the log or a part of it, and refuses
-// conditions that can't be true because a word in them is misspelt.
+// Finds the first event after which a condition is true or a count has changed, in the whole history in the log or a part
+// of it, and refuses conditions that can't be true because a word in them is misspelt.
 
 import SegmentLog
 import Syncline

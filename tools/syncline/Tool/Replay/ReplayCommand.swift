@@ -21,8 +21,8 @@ enum ReplayCommand {
             --bisect finds the first event after which a condition is true: TodoItem/7f3a (the row exists), not \
             TodoItem/7f3a, TodoItem/7f3a.title eq 'milk', TodoItem/7f3a: FILTER, TodoItem: FILTER (any row), \
             count(TodoItem: FILTER) ge 10, pending gt 100 (to push), conflicts ge 1. `=` and `==` are the same as eq. \
-            A count alone (pending) is searched for a change. It searches all events, or --from to --to. One that is \
-            true before must become false first.
+            Of a count alone (pending) it finds the first change. It searches all events, or --from to --to. A condition \
+            that is true before must become false first.
             """,
             "--step starts an interactive session; type `help` in it for its commands.",
             """
@@ -59,7 +59,8 @@ enum ReplayCommand {
             {"from":"@1","through":"@41","events":n,"matches":bool,"mismatches":[…],"changes":{…},\#
             "expected":{"matches":bool,"difference":{"line":n,"expected",\#
             "found"}}}; with --bisect {"event":{…} or null,"examined":n,"searched":"@1..41",\#
-            "heldBefore":bool,"count":{"before":n,"after":n} or null}; with --policy or --without {"through","differences":[…],"decisions":[…],\#
+            "heldBefore":bool,"count":{"before":n,"after":n} or null}; with --policy or --without \#
+            {"through","differences":[…],"decisions":[…],\#
             "leftOut":[…],"impossible":[…]}
             """#,
         exits: [

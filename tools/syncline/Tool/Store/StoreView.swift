@@ -92,7 +92,7 @@ extension Context {
         if moment == nil, host.session != nil, !isReport {
             do {
                 return try await withDatabase(arguments) { try StoreView($0, storage) }
-            } catch  where ToolError(error)?.code == "store-locked" {
+            } catch let error where ToolError(error)?.code == "store-locked" {
                 // Another program writes. Its changes are read as they are now.
             }
         }

@@ -1,5 +1,5 @@
-// The last event before a moment that made a condition true or changed a count: where the page's watchpoint stops on the way back. The
-// nearest events are looked at first, in stretches that grow.
+// The last event before a moment that made a condition true or changed a count: where the page's watchpoint stops on the
+// way back. The nearest events are looked at first, in stretches that grow.
 
 import SegmentLog
 import Syncline
