@@ -100,11 +100,7 @@ struct RowCodes {
 /// if blocks write it differently.
 struct SeenValues {
     private var writer = ByteWriter(capacity: 128)
-    private var content: [UInt8] = []
-    private var ends = [0]
-    private var hashes: [UInt64] = []
-    /// Where values are by their hashes; -1 where there is none.
-    private var table = [Int32](repeating: -1, count: 64)
+    private var values = DistinctBytes()
     /// The slots of values in the current block, and the number of the last block of each.
     private var slots: [(block: Int, slot: Int)] = []
     private var block = 0
@@ -133,39 +129,9 @@ struct SeenValues {
             writer.append(1)
             block.append(storedValue: column, row, to: &writer)
         }
-        return number(of: writer.inPlace)
-    }
-
-    private mutating func number(of value: Bytes) -> Int {
-        let hash = hash64(value)
-        var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
-        while table[place] >= 0 {
-            let number = Int(table[place])
-            if hashes[number] == hash,
-                content.withBytes({
-                    Bytes(rebasing: $0[ends[number]..<ends[number + 1]]).hasSameBytes(as: value)
-                })
-            {
-                return number
-            }
-            place = (place + 1) & (table.count - 1)
-        }
-        table[place] = Int32(hashes.count)
-        hashes.append(hash)
-        content.append(contentsOf: value)
-        ends.append(content.count)
-        slots.append((0, 0))
-        if hashes.count * 2 > table.count { grow() }
-        return hashes.count - 1
-    }
-
-    private mutating func grow() {
-        table = [Int32](repeating: -1, count: table.count * 4)
-        for (number, hash) in hashes.enumerated() {
-            var place = Int(truncatingIfNeeded: hash) & (table.count - 1)
-            while table[place] >= 0 { place = (place + 1) & (table.count - 1) }
-            table[place] = Int32(number)
-        }
+        let number = values.add(writer.inPlace)
+        if number == slots.count { slots.append((0, 0)) }
+        return number
     }
 
     /// The slot of a value in the block: the next one, for which `add` is called, if the value is new there.
