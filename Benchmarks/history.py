@@ -94,6 +94,28 @@ with tempfile.TemporaryDirectory(prefix="syncline-bench-", dir=".") as folder:
         found = [best(words(event)) for event in moments]
         seconds, processor, memory = map(max, zip(*found))
         tell(name, seconds, asked, processor, memory, MOMENT)
+    # The questions of docs/QUESTIONS.md that no server answers and no command above.
+    for number, commands in {
+        1: [["status"]],
+        3: [["pending"]],
+        5: [["conflicts"]],
+        7: [["get", f"todoitem/item-5@{events // 2}"]],
+        8: [["log", "todoitem/item-5"]],
+        9: [["blame", "todoitem/item-5.text"]],
+        10: [["why", "todoitem/item-5"]],
+        11: [["log", "--since", "1 hour ago", "-n", "1"]],
+        12: [["diff", f"@{events // 2}", "--stat"]],
+        13: [["search", "oat"]],
+        14: [["replay", "--bisect", "todoitem/item-5.n gt 100000"]],
+        15: [["replay", "--policy", "server-wins"]],
+        16: [["delete", "todoitem", "item-5"], ["undo"], ["redo"]],
+        17: [["inspect", "operations"]],
+        18: [["verify"]],
+        19: [["query", "todoitem", "--filter", "contains(text,'milk')", "--select", "id,text"]],
+        20: [["report", "-o", os.path.join(folder, "report")]],
+    }.items():
+        seconds = min(sum(measure([*words, "-s", store])[0] for words in commands) for _ in range(3))
+        print(f"question {number:<2} {seconds:40.2f} s", flush=True)
     # How long after its commit was acknowledged an event is shown to a follower.
     follower = subprocess.Popen(
         [tool, "tail", "-f", "-n", "1", "--jsonl", "-s", store], stdout=subprocess.PIPE, text=True)

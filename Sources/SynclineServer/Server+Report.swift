@@ -12,9 +12,9 @@ import SynclineWire
 #endif
 
 extension Server {
-    /// Passes the lines of a report to the body.
+    /// Passes the lines of a report to the body, until it returns false.
     static func report(
-        _ plan: ReportPlan, _ configuration: ServerConfiguration, now: Int64, to file: ([UInt8]) -> Void
+        _ plan: ReportPlan, _ configuration: ServerConfiguration, now: Int64, to file: ([UInt8]) -> Bool
     ) throws(StartFailure) -> ServerReport.Counts {
         var report = try ServerReport(plan, now: now)
         if let path = plan.accessLog { try SystemFiles.forEachLine(of: path) { report.add(logged: $0) } }
@@ -48,10 +48,10 @@ extension ServerTool {
             buffer = []
         }
         let now = SystemServerEnvironment().now()
-        let counts = try Server.report(plan, configuration, now: now) { line in
-            buffer += line
-            buffer.append(0x0a)
+        let counts = try Server.report(plan, configuration, now: now) { lines in
+            buffer += lines
             if buffer.count >= 1 << 16 { flush() }
+            return !fails
         }
         flush()
         if fails { throw StartFailure("standard output can't be written: \(String(cString: strerror(errno)))") }

@@ -159,7 +159,7 @@ private struct Agreeable: HTTPTransport {
     /// A report with other lines, and a matching end mark.
     private func sealed(_ lines: [Substring]) -> String {
         var checksum = LineChecksum()
-        for line in lines { checksum.add(Array(line.utf8)) }
+        for line in lines { checksum.add(ReportLines(Array(line.utf8))) }
         return (lines.map(String.init) + [checksum.endMark.json]).joined(separator: "\n") + "\n"
     }
 

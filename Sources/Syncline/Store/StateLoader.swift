@@ -10,7 +10,7 @@ package struct StateLoader: Sendable {
     /// compacts in memory what a writer would write as a run of its next checkpoint.
     private let removesDamaged: Bool
     /// How much a reader folds before it compacts it in memory.
-    private static let settledAbove = 8 << 20
+    private static let settledAbove = 2 << 20
 
     package init(_ storage: any LogStorage, removesDamaged: Bool = false) {
         self.storage = storage

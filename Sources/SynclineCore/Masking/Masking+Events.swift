@@ -8,63 +8,71 @@ extension Masking {
         SettingName.takenIn, "limits",
     ]
 
-    package func mask(_ event: Event) -> Event {
-        var event = event
-        switch event.body {
-        case .opened, .undone, .serverWorked: break
+    package func mask(_ event: consuming Event) -> Event {
+        // It is taken out, so that rows are masked in place.
+        var body = Event.Body.undone(event: 0)
+        swap(&body, &event.body)
+        event.body = mask(body)
+        return event
+    }
+
+    private func mask(_ body: consuming Event.Body) -> Event.Body {
+        switch consume body {
+        case .opened(let opening): return .opened(opening)
+        case .undone(let event): return .undone(event: event)
+        case .serverWorked: return .serverWorked
         case .declared(let declaration, let steps):
-            event.body = .declared(mask(declaration), steps: steps.map { mask($0) })
+            return .declared(mask(declaration), steps: steps.map { mask($0) })
         case .configured(let name, let value):
             note(setting: name, value)
-            event.body = .configured(name: mask(setting: name), value: value.map { mask($0, setting: name) })
+            return .configured(name: mask(setting: name), value: value.map { mask($0, setting: name) })
         case .local(var transaction):
-            transaction.changes = transaction.changes.map { mask($0) }
+            for index in transaction.changes.indices { mask(&transaction.changes[index]) }
             transaction.heading.name = transaction.heading.name.map { mask(words: $0) }
-            event.body = .local(transaction)
-        case .page(let page): event.body = .page(mask(page))
+            return .local(transaction)
+        case .page(let page): return .page(mask(page))
         case .purged(var purge):
             purge.ids = purge.ids.map { $0.map { mask(id: $0) } }
             purge.table = mask(table: purge.table)
-            event.body = .purged(purge)
+            return .purged(purge)
         case .indexed(var change):
             change.table = mask(table: change.table)
             change.columns = change.columns.map { mask(column: $0) }
             change.including = change.including.map { mask(column: $0) }
-            event.body = .indexed(change)
+            return .indexed(change)
         case .typed(var declaration):
             for column in declaration.columns { note(column.type, of: declaration.table, column.name) }
             declaration.columns = declaration.columns.map { TypedColumn(mask(column: $0.name), $0.type) }
             declaration.table = mask(table: declaration.table)
-            event.body = .typed(declaration)
+            return .typed(declaration)
         case .cursorReset(let table, let queryID):
-            event.body = .cursorReset(table: mask(table: table), queryID: mask(queryID: queryID))
+            return .cursorReset(table: mask(table: table), queryID: mask(queryID: queryID))
         case .sent(let operations):
-            event.body = .sent(
+            return .sent(
                 operations.map { operation in
                     var operation = operation
                     (operation.table, operation.id) = (mask(table: operation.table), mask(id: operation.id))
                     return operation
                 })
-        case .answered(let answer): event.body = .answered(mask(answer))
+        case .answered(var answer):
+            mask(&answer)
+            return .answered(answer)
         case .resolved(var resolution):
             if let columns = resolution.change?.columns {
                 resolution.change?.columns = mask(columns, resolution.table)
             }
             (resolution.table, resolution.id) = (mask(table: resolution.table), mask(id: resolution.id))
-            event.body = .resolved(resolution)
+            return .resolved(resolution)
         case .discarded(let table, let id):
-            event.body = .discarded(table: mask(table: table), id: mask(id: id))
-        case .carried(let last, let rows): event.body = .carried(through: last, rows.map { mask($0) })
+            return .discarded(table: mask(table: table), id: mask(id: id))
+        case .carried(let last, let rows): return .carried(through: last, rows.map { mask($0) })
         }
-        return event
     }
 
-    private func mask(_ change: LocalChange) -> LocalChange {
-        var change = change
+    private func mask(_ change: inout LocalChange) {
         change.columns = mask(change.columns, change.table)
         change.seen = change.seen.map { mask($0, change.table) }
         (change.table, change.id) = (mask(table: change.table), mask(id: change.id))
-        return change
     }
 
     private func mask(_ page: PulledPage) -> PulledPage {
@@ -96,8 +104,7 @@ extension Masking {
         return cursor
     }
 
-    private func mask(_ answer: Answer) -> Answer {
-        var answer = answer
+    private func mask(_ answer: inout Answer) {
         let table = answer.table
         switch answer.outcome {
         case .done(let row): answer.outcome = .done(mask(row, table))
@@ -109,7 +116,6 @@ extension Masking {
         }
         answer.message = answer.message.map { mask(words: $0) }
         (answer.table, answer.id) = (mask(table: table), mask(id: answer.id))
-        return answer
     }
 
     private func mask(_ row: CarriedRow) -> CarriedRow {

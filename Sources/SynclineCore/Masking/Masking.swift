@@ -35,6 +35,8 @@ package final class Masking {
     package static let words = "masked"
     /// The backend of a masked store.
     static let backend = "https://server.invalid/"
+    /// How many shapes of rows are found without hashing them.
+    private static let latestCount = 8
     /// The query id that a sync uses by default, which is not app data.
     private static let plainQueryIDs: Set<String> = ["sync"]
 
@@ -52,8 +54,8 @@ package final class Masking {
     /// The numbers of the columns of rows, nil for plain ones, until collecting ends or two columns are found to be one.
     private var columnNumbers: [Columns: [Int?]] = [:]
 
-    /// Those of the latest row.
-    private var latest: (shape: RowShape, table: String, numbers: [Int?])?
+    /// Those of the rows of late, found by their shapes' identities.
+    private var latest: [(shape: RowShape, table: String, numbers: [Int?])] = []
 
     private struct Columns: Hashable {
         let table: ExactString
@@ -99,7 +101,7 @@ package final class Masking {
         for (place, type) in types { types[root(place)] = type }
         func key(_ place: Place) -> MaskKey? { options.key?.derived(for: place) }
         for (place, number) in numbers { values[number].close(as: types[place] ?? .any, key(place), coded: coded) }
-        (columnNumbers, latest) = ([:], nil)
+        (columnNumbers, latest) = ([:], [])
         for place in keys.keys { keys[place]?.close(key(place.below("")), coded: coded) }
         tables.close(key(Place("", ["table"])), coded: coded)
         columns.close(key(Place("", ["column"])), coded: coded)
@@ -137,7 +139,9 @@ package final class Masking {
     }
 
     private func numbers(of row: Row, _ table: String) -> [Int?] {
-        if let latest, latest.shape === row.shape, latest.table.hasSameBytes(as: table) { return latest.numbers }
+        for index in latest.indices where latest[index].shape === row.shape {
+            if latest[index].table.hasSameBytes(as: table) { return latest[index].numbers }
+        }
         let columns = Columns(table: ExactString(table), shape: row.shape)
         let found =
             columnNumbers[columns]
@@ -146,7 +150,8 @@ package final class Masking {
                 return place.isPlain ? nil : number(of: isClosed ? root(place) : place)
             }
         columnNumbers[columns] = found
-        latest = (row.shape, table, found)
+        if latest.count == Masking.latestCount { latest.removeFirst() }
+        latest.append((row.shape, table, found))
         return found
     }
 
@@ -251,7 +256,7 @@ package final class Masking {
         let (first, second) = (root(Place(table, [first])), root(Place(table, [second])))
         if first != second, !first.isPlain, !second.isPlain {
             others[second] = first
-            (columnNumbers, latest) = ([:], nil)
+            (columnNumbers, latest) = ([:], [])
         }
     }
 

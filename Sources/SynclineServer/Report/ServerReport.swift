@@ -48,7 +48,7 @@ struct ServerReport {
 
     /// Writes the report of a database, a line at a time.
     mutating func write(
-        _ tables: [TableSQL], _ connection: any SQLConnection, _ dialect: SQLDialect, to file: (([UInt8]) -> Void)
+        _ tables: [TableSQL], _ connection: any SQLConnection, _ dialect: SQLDialect, to file: (([UInt8]) -> Bool)
     ) throws(StoreFailure) {
         try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
             try collect(tables, connection, dialect)
@@ -78,6 +78,7 @@ struct ServerReport {
                 if case .page(let page) = event.body { found += page.rows.count }
                 count += 1
                 _ = masking?.mask(event)
+                return true
             }
             moments += changed
             pages += count
@@ -113,17 +114,20 @@ struct ServerReport {
     }
 
     private func writeAll(
-        _ tables: [TableSQL], _ connection: any SQLConnection, to file: ([UInt8]) -> Void
+        _ tables: [TableSQL], _ connection: any SQLConnection, to file: ([UInt8]) -> Bool
     ) throws(StoreFailure) {
         var checksum = LineChecksum()
         var number: UInt64 = 0
-        func add(_ line: [UInt8]) {
-            checksum.add(line)
-            file(line)
+        var isWanted = true
+        func add(_ lines: ReportLines) {
+            checksum.add(lines)
+            isWanted = isWanted && file(lines.bytes)
         }
         func add(_ event: Event) {
             number += 1
-            event.bytes.withUnsafeBytes { add(ReportLines.event(number, $0)) }
+            var lines = ReportLines()
+            event.bytes.withUnsafeBytes { lines.append(number, $0) }
+            add(lines)
         }
         let declarations = ReportedMoment.tables.map { TypeDeclaration(table: $0.name, columns: $0.columns) }
         let last = 1 + UInt64(declarations.count + tables.count) + pages + UInt64(moments.count)
@@ -142,10 +146,11 @@ struct ServerReport {
             try forEachPage(table, connection) { _, _ in
             } page: { event in
                 add(masking?.mask(event) ?? event)
+                return isWanted
             }
         }
-        for moment in moments { add(moment.event(masking)) }
-        file(Array(checksum.endMark.json.utf8))
+        for moment in moments where isWanted { add(moment.event(masking)) }
+        add(ReportLines(Array(checksum.endMark.json.utf8)))
     }
 
     private static func types(_ table: TableSQL, at time: Int64 = 0) -> Event {
@@ -154,13 +159,16 @@ struct ServerReport {
     }
 
     /// Passes each row that changed since the span began to `changed`, with its number, and the others, several at a
-    /// time, as an event to `page`.
+    /// time, as an event to `page`, until that returns false.
     private func forEachPage(
-        _ table: TableSQL, _ connection: any SQLConnection, changed: (TableRow, Int64) -> Void, page: (Event) -> Void
+        _ table: TableSQL, _ connection: any SQLConnection, changed: (TableRow, Int64) -> Void, page: (Event) -> Bool
     ) throws(StoreFailure) {
         var rows: [PulledRow] = []
+        var isWanted = true
         func pass() {
-            if !rows.isEmpty { page(ReportedMoment.page(table.schema.name, rows, span.lowerBound)) }
+            if isWanted, !rows.isEmpty {
+                isWanted = page(ReportedMoment.page(table.schema.name, rows, span.lowerBound))
+            }
             rows = []
         }
         try connection.run(table.allRows) { values in
@@ -171,7 +179,7 @@ struct ServerReport {
                 rows.append(row.pulled)
                 if rows.count == 1000 { pass() }
             }
-            return true
+            return isWanted
         }
         pass()
     }

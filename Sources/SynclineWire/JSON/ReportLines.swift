@@ -4,14 +4,24 @@ import CChecksum
 package import SynclineCore
 import SynclineGround
 
-package enum ReportLines {
+/// Whole lines, each with its end.
+package struct ReportLines: Sendable {
     package static let version: Int64 = 2
+
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var count: Int64 = 0
+
+    package init() {}
+
+    package init(_ line: [UInt8]) { append(line) }
 
     /// The first line.
     /// - Parameters:
     ///   - last: The number of the last event.
     ///   - lost: The addresses of events that could not be read.
-    package static func head(through last: UInt64, lost: [String] = [], isMasked: Bool, now: Int64) -> [UInt8] {
+    package static func head(
+        through last: UInt64, lost: [String] = [], isMasked: Bool, now: Int64
+    ) -> ReportLines {
         let names = ["report", "tool", "engine", "projector", "created", "masked", "through", "lost"]
         let values: [Value] = [
             .integer(version), .string(synclineVersion), .string(synclineVersion),
@@ -19,16 +29,23 @@ package enum ReportLines {
             .bool(isMasked), .integer(Int64(last)),
             .array(lost.map { .string($0) }),
         ]
-        return Array(Value.object(zip(names, values).map { .init($0, $1) }).json.utf8)
+        return ReportLines(Array(Value.object(zip(names, values).map { .init($0, $1) }).json.utf8))
     }
 
-    /// The line of an event.
-    package static func event(_ number: UInt64, _ record: UnsafeRawBufferPointer) -> [UInt8] {
-        var line = Array("{\"address\":\"@\(number)\",\"record\":\"".utf8)
-        line.reserveCapacity(2 * record.count + 64)
-        Base64.append(record, to: &line)
-        line += "\"}".utf8
-        return line
+    package mutating func append(_ line: [UInt8]) {
+        bytes += line
+        bytes.append(0x0a)
+        count += 1
+    }
+
+    /// Appends the line of an event.
+    package mutating func append(_ number: UInt64, _ record: UnsafeRawBufferPointer) {
+        bytes += #"{"address":"@"#.utf8
+        bytes += String(number).utf8
+        bytes += #"","record":""#.utf8
+        Base64.append(record, to: &bytes)
+        bytes += "\"}\n".utf8
+        count += 1
     }
 }
 
@@ -36,15 +53,12 @@ package enum ReportLines {
 package struct LineChecksum {
     package private(set) var lines: Int64 = 0
     private var crc: UInt32 = 0
-    private static let end: [UInt8] = [0x0a]
 
     package init() {}
 
-    package mutating func add(_ line: [UInt8]) {
-        lines += 1
-        for bytes in [line, LineChecksum.end] {
-            crc = bytes.withUnsafeBytes { cchecksum_crc32c(crc, $0.baseAddress, $0.count) }
-        }
+    package mutating func add(_ added: ReportLines) {
+        lines += added.count
+        crc = added.bytes.withUnsafeBytes { cchecksum_crc32c(crc, $0.baseAddress, $0.count) }
     }
 
     /// The line that marks the end of the file.

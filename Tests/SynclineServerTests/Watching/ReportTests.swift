@@ -66,7 +66,9 @@ import Testing
         }
 
         /// The lines of a report of the days from 1 to 3.
-        func report(_ words: String..., log: [String] = []) throws -> (lines: [String], counts: ServerReport.Counts) {
+        func report(
+            _ words: String..., log: [String] = [], whileTrue isWanted: () -> Bool = { true }
+        ) throws -> (lines: [String], counts: ServerReport.Counts) {
             let arguments = ServerArguments { path throws(StartFailure) in
                 Array(path.utf8)
             } variable: { _ in
@@ -82,7 +84,8 @@ import Testing
             }
             var lines: [String] = []
             let counts = try Server.report(plan, settings, now: start + 9 * day) {
-                lines.append(String(decoding: $0, as: UTF8.self))
+                lines += String(decoding: $0, as: UTF8.self).split(separator: "\n").map(String.init)
+                return isWanted()
             }
             withExtendedLifetime(folder) {}
             return (lines, counts)
@@ -143,8 +146,23 @@ import Testing
         let through = try Value(json: lines[0].utf8)["through"]
         #expect(through == .integer(Int64(lines.count - 2)))
         var checksum = LineChecksum()
-        for line in lines.dropLast() { checksum.add(Array(line.utf8)) }
+        for line in lines.dropLast() { checksum.add(ReportLines(Array(line.utf8))) }
         #expect(lines.last == checksum.endMark.json)
+    }
+
+    @Test(arguments: TestBackend.available)
+    func `a report ends where it can't be written`(_ backend: TestBackend) throws {
+        let story = try Story(backend)
+        try story.tell()
+        let whole = try story.report("--no-mask").lines.count
+        for most in 1..<whole {
+            var left = most
+            let lines = try story.report("--no-mask") {
+                left -= 1
+                return left > 0
+            }.lines
+            #expect(lines.count == most)
+        }
     }
 
     @Test func `a masked report contains no value, name or address`() throws {
@@ -199,7 +217,7 @@ import Testing
         #expect(throws: UsageFailure.self) { try arguments.parse(["--no-mask"]) }
         let none = try configuration(#"{"store":"sqlite:/nowhere/none.db","tables":{"t":{}}}"#)
         guard case .report(let plan, _) = try arguments.parse(["report"]) else { return }
-        #expect(throws: StartFailure.self) { _ = try Server.report(plan, none, now: 0) { _ in } }
+        #expect(throws: StartFailure.self) { _ = try Server.report(plan, none, now: 0) { _ in true } }
     }
 
     @Test(arguments: [LogForm.text, .json])

@@ -47,7 +47,7 @@ struct ReportReading {
         self.name = name
         self.path = path
         events = try EventImport(path: path)
-        checksum.add(head)
+        checksum.add(ReportLines(head))
     }
 
     mutating func add(_ line: [UInt8]) throws {
@@ -70,7 +70,7 @@ struct ReportReading {
         } else {
             traffic.append(value)
         }
-        if !isEnded { checksum.add(line) }
+        if !isEnded { checksum.add(ReportLines(line)) }
     }
 
     mutating func finish() throws -> Report {

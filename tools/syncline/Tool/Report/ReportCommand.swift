@@ -65,7 +65,7 @@ enum ReportCommand {
             try draft.add(
                 ReportLines.head(
                     through: source.last, lost: lost, isMasked: isMasked, now: context.clock.now().rawValue))
-            try context.whileReading("writing") { try source.forEachLine { try draft.add($0) } }
+            try context.whileReading("writing") { try source.writeLines { try draft.add($0) } }
             try draft.finish()
         } catch {
             draft.giveUp()

@@ -14,10 +14,9 @@ struct ReportDraft {
         file = try FileDraft(path)
     }
 
-    /// Adds a line of JSON.
-    mutating func add(_ line: [UInt8]) throws {
-        checksum.add(line)
-        try file.add(line)
+    mutating func add(_ lines: ReportLines) throws {
+        checksum.add(lines)
+        try file.write(lines.bytes)
     }
 
     /// Ends the file and renames it, durably.

@@ -108,7 +108,7 @@ struct ReportSource {
     /// The codes of errors that a salvage may solve.
     private static let damage: Set<String> = ["store-corrupt", "collected"]
 
-    /// Calls the body with all events, several at a time.
+    /// Calls the body with all events, several at a time, the last of them first.
     private static func forEachBatch(
         _ storage: POSIXStorage, from first: UInt64, _ body: (NumberedRecords, [Event]) throws -> Void
     ) throws {
@@ -117,6 +117,8 @@ struct ReportSource {
             return { records in
                 var events: [Event] = []
                 try records.forEach { events.append(try Event($1, shapes: shapes)) }
+                // The last one is taken first, without a copy.
+                events.reverse()
                 return (records, events)
             }
         }
@@ -127,44 +129,40 @@ struct ReportSource {
         try pipeline.finish(body)
     }
 
-    /// Calls the body with each line except the first and the last, masked if there is a mask.
-    func forEachLine(_ body: ([UInt8]) throws -> Void) throws {
+    /// Calls the body with all lines except the first and the last, masked if there is a mask.
+    func writeLines(_ body: (ReportLines) throws -> Void) throws {
         if start.through > 0 {
             try StateLines.forEach(of: masking?.mask(start) ?? start) {
-                try body(Array(Value(json: $0.text.utf8).json.utf8))
+                try body(ReportLines(Array(Value(json: $0.text.utf8).json.utf8)))
             }
         }
-        var pipeline = RecordPipeline<[[UInt8]]> {
+        var pipeline = RecordPipeline<ReportLines> {
             // Each thread has a copy of its own.
             nonisolated(unsafe) let masking = masking.map { Masking($0) }
             let shapes = ShapeTable()
             return { try ReportSource.lines($0, masking, shapes) }
         }
-        func takeAll(_ lines: [[UInt8]]) throws { for line in lines { try body(line) } }
         try EventWalk(storage).forEachBytes(from: start.through + 1) { number, record in
             if number > last { return false }
-            try pipeline.add(number, record, takeAll)
+            try pipeline.add(number, record, body)
             return true
         }
-        try pipeline.finish(takeAll)
+        try pipeline.finish(body)
         for session in sessions {
-            for line in (masking?.mask(session) ?? session).lines { try body(Array(line.json.utf8)) }
+            for line in (masking?.mask(session) ?? session).lines { try body(ReportLines(Array(line.json.utf8))) }
         }
     }
 
     private static func lines(
         _ batch: NumberedRecords, _ masking: Masking?, _ shapes: ShapeTable
-    ) throws -> [[UInt8]] {
-        var lines: [[UInt8]] = []
+    ) throws -> ReportLines {
+        var lines = ReportLines()
         try batch.forEach { number, record in
-            let line =
-                if let masking, !masking.keeps(record) {
-                    try masking.mask(Event(record, shapes: shapes)).bytes
-                        .withUnsafeBytes { ReportLines.event(number, $0) }
-                } else {
-                    ReportLines.event(number, record)
-                }
-            lines.append(line)
+            if let masking, !masking.keeps(record) {
+                try masking.mask(Event(record, shapes: shapes)).bytes.withUnsafeBytes { lines.append(number, $0) }
+            } else {
+                lines.append(number, record)
+            }
         }
         return lines
     }
@@ -190,9 +188,9 @@ private final class CollectedValues {
         nonisolated(unsafe) let collecting = masking
         room.wait()
         queue.async { [last, room] in
-            var events = events[...]
+            var events = events
             records.forEach { number, record in
-                let event = events.removeFirst()
+                let event = events.removeLast()
                 if number <= last, !collecting.keeps(record) { _ = collecting.mask(event) }
             }
             room.signal()
