@@ -209,7 +209,7 @@ let package = Package(
             name: "SynclineSQLTests",
             // The executable is started and killed by the tests.
             dependencies: [
-                "ChildProcesses", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineSQL",
+                "ChildProcesses", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL",
                 "SynclineTesting", "SynclineWire", "follow-process",
             ],
             swiftSettings: settings

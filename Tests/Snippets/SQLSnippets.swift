@@ -31,6 +31,18 @@ enum SQLSnippets {
         expect(changed.map(\.values) == [["a", "milk", "oat milk"]])
     }
 
+    static func rowFiles() async throws {
+        let database = try await SyncDatabase.open(at: "notes")
+        try await database.rows(of: "todoitem").insert(["id": "a", "text": "oat milk"])
+        let copy = try await SyncDatabase.open(at: "copy")
+
+        try await database.export(["todoitem"], as: .csv, to: "todo.csv")
+        try await database.export(as: .sqlite, to: "all.sqlite")
+        try await copy.importRows(into: "todoitem", from: "todo.csv", as: .csv)
+
+        expect(try await copy.rows(of: "todoitem").get(id: "a")?.columns["text"] == "oat milk")
+    }
+
     static func files() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         try await database.rows(of: "todoitem").insert(["id": "a", "text": "oat milk"])

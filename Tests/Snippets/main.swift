@@ -7,7 +7,7 @@ let snippets: [(name: String, run: () async throws -> Void)] = [
     ("watching a list", FirstSteps.watch), ("a log", LogSnippets.log), ("a checkpoint", LogSnippets.checkpoint),
     ("a schema", StoreSnippets.schema), ("a store", StoreSnippets.durability), ("history", StoreSnippets.history),
     ("rows put back", StoreSnippets.restoring), ("a branch", StoreSnippets.branch), ("SQL", SQLSnippets.sql),
-    ("full text and a mirror", SQLSnippets.files),
+    ("full text and a mirror", SQLSnippets.files), ("rows in files", SQLSnippets.rowFiles),
     ("a test", TestingSnippets.conflict), ("a broken disk", TestingSnippets.powerCut),
     ("a lost answer", TestingSnippets.lostAnswer), ("a clock", TestingSnippets.clock),
     ("watching sync", SyncSnippets.watch), ("a widget", SharingSnippets.widget),

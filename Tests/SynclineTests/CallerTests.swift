@@ -105,6 +105,14 @@ private struct Stamped: VersionedModel {
         }
     }
 
+    /// Runs a body with a folder of its own.
+    private static func inFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = NSTemporaryDirectory() + "syncline-caller-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder)
+    }
+
     private static var databaseSteps: [Step] {
         [
             Step("access(to:id:)") { _ = try await $0.access(to: "note", id: "n7") },
@@ -116,6 +124,15 @@ private struct Stamped: VersionedModel {
             Step("openBranch(_:)") { database in try await inMemory { _ = try await database.openBranch("draft") } },
             Step("landing(of:)") { database in try await inMemory { _ = try await database.landing(of: "draft") } },
             Step("land(_:over:)") { database in try await inMemory { try await database.land("draft") } },
+            Step("export(_:as:to:)") { database in
+                try await inFolder { _ = try await database.export(["note"], as: .csv, to: $0 + "/notes.csv") }
+            },
+            Step("importRows(into:from:as:)") { database in
+                try await inFolder { folder in
+                    try Data("id,text\nnew,x\n".utf8).write(to: URL(filePath: folder + "/new.csv"))
+                    #expect(try await database.importRows(into: "note", from: folder + "/new.csv", as: .csv) == 1)
+                }
+            },
             Step("dropBranch(_:)") { database in try await inMemory { try await database.dropBranch("draft") } },
             Step("caughtUp(including:)") { database in
                 try database.startAutomaticSync(AutomaticSyncSettings(tables: ["note"]))
@@ -324,6 +341,9 @@ private struct Stamped: VersionedModel {
             },
             Step("HistoricState.query(_:)") { _ = try await $0.present.query(RowQuery(table: "note", top: 3)) },
             Step("HistoricState.compute(_:)") { _ = try await $0.present.compute(RowAggregate(table: "note")) },
+            Step("HistoricState.export(_:as:to:)") { database in
+                try await inFolder { _ = try await database.present.export(["note"], as: .csv, to: $0 + "/past.csv") }
+            },
             Step("HistoricState.pending()") { _ = try await $0.present.pending() },
             Step("HistoricState.differences(to:)") { database in
                 let found = try await database.history(at: 3).differences(to: database.present).count

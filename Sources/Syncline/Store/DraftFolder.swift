@@ -36,7 +36,7 @@ package struct DraftFolder: Sendable {
     package var storage: POSIXStorage { POSIXStorage(directory: path) }
 
     /// Renames the draft to the store's name, durably.
-    package func putInPlace() throws(SyncError) { try parent.put(folder: draft, inPlace: name) }
+    package func putInPlace() throws(SyncError) { try parent.put(draft, inPlace: name) }
 
     /// Removes the draft.
     package func remove() { DraftFolder.removeTree(path) }

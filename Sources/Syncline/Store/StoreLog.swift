@@ -93,9 +93,9 @@ extension LogStorage {
         try syncDirectory("")
     }
 
-    /// Renames a folder, durably.
-    func put(folder: String, inPlace name: String) throws(SyncError) {
-        try translated { () throws(LogError) in try putInPlace(folder, as: name) }
+    /// Gives a complete file or folder its name, durably.
+    func put(_ draft: String, inPlace name: String) throws(SyncError) {
+        try translated { () throws(LogError) in try putInPlace(draft, as: name) }
     }
 
     /// Writes a file, durably, into a folder that is made first. Returns false if the storage is gone.

@@ -43,11 +43,13 @@ package enum LocalDecision {
 
     private static func refusal(_ refusal: ChangeRefusal, _ table: String, _ id: String) -> SyncError {
         switch refusal {
-        case .rowExists:
-            SyncError(
-                .rowExists, "\(table) has a row with this id", hint: "Update it instead.", address: "\(table)/\(id)")
+        case .rowExists: rowExists(table, id)
         case .rowDeleted: rowDeleted(table, id)
         }
+    }
+
+    package static func rowExists(_ table: String, _ id: String) -> SyncError {
+        SyncError(.rowExists, "\(table) has a row with this id", hint: "Update it instead.", address: "\(table)/\(id)")
     }
 
     package static func rowDeleted(_ table: String, _ id: String) -> SyncError {

@@ -50,21 +50,6 @@ extension StateReader {
         return (min(max(0, try run.count() - query.skip), query.top ?? .max), run.plan)
     }
 
-    /// Returns all rows of a table by id, and tells after each how many were read.
-    package func rows(of table: String, read: (Int) -> Void) throws(SyncError) -> [StoredRow] {
-        var rows: [StoredRow] = []
-        for form in RowKey.forms {
-            try forEachRow(of: table, form: form) { row throws(SyncError) in
-                rows.append(try row.stored)
-                read(rows.count)
-                return true
-            }
-        }
-        // Only the rows whose ids have one form come in the order of their ids.
-        rows.sortByID()
-        return rows
-    }
-
     /// Calls the body with every row of a table that an app sees and whose id has one form, in order.
     package func forEachRow(
         of table: String, form: UInt8, _ body: (EncodedRowView) throws(SyncError) -> Bool

@@ -97,6 +97,30 @@ final class FileConnection {
         }
     }
 
+    /// Begins a statement whose rows are read one after another.
+    func rows(_ text: String) throws(FileFailure) -> Rows { Rows(self, try prepare(text)) }
+
+    /// The rows of a running statement.
+    final class Rows {
+        private let file: FileConnection
+        private let statement: OpaquePointer
+
+        fileprivate init(_ file: FileConnection, _ statement: OpaquePointer) {
+            (self.file, self.statement) = (file, statement)
+        }
+
+        deinit { sqlite3_reset(statement) }
+
+        /// The next row; nil at the end.
+        func next() throws(FileFailure) -> [Value]? {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: (0..<sqlite3_column_count(statement)).map { Value(column: $0, of: statement) }
+            case SQLITE_DONE: nil
+            case let code: throw file.failure(code)
+            }
+        }
+    }
+
     /// Runs a body that writes the table of the schema itself, and reads the schema again.
     func changingSchema(_ body: () throws(FileFailure) -> Void) throws(FileFailure) {
         syncline_sqlite_let_schema_be_written(handle, 1)
@@ -144,7 +168,7 @@ final class FileConnection {
         return prepared
     }
 
-    private func failure(_ code: Int32) -> FileFailure {
+    fileprivate func failure(_ code: Int32) -> FileFailure {
         let reason = String(cString: sqlite3_errmsg(handle))
         switch code & 0xff {
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(path: path, reason)

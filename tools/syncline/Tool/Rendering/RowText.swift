@@ -14,15 +14,6 @@ enum RowText {
         }
         return names
     }
-
-    static func text(_ value: Value) -> String {
-        switch value {
-        case .null: ""
-        case .string(let text): text
-        case .date, .bytes: String(value.json.dropFirst().dropLast())
-        default: JSONValue(value).text
-        }
-    }
 }
 
 extension StoredRow {

@@ -1,6 +1,7 @@
 // Rows as SQL statements, and the three system tables that the retired client kept with the data: the operations to
 // push, their errors, and the cursors of queries.
 
+import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineSQL
@@ -15,7 +16,7 @@ enum SQLText {
             return number.spelling.quoted(by: "'")
         case .integer, .double, .number: return JSONValue(value).text
         default:
-            let text = RowText.text(value)
+            let text = value.plainText
             // What would end a statement early, or command a terminal, is written in digits.
             if text.unicodeScalars.contains(where: \.isUnsafeToShow) {
                 return "CAST(x'\(Hexadecimal.text(of: text.utf8))' AS TEXT)"

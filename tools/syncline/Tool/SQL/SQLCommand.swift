@@ -43,7 +43,7 @@ enum SQLCommand {
         var list = try ListWriter(context.output, running.columns.map { Column(escaped($0)) })
         while let row = try running.next() {
             try list.row(
-                row.values.map { Cell(escaped(RowText.text($0))) },
+                row.values.map { Cell(escaped($0.plainText)) },
                 json: .object(zip(row.columns, row.values).map { .init(key: $0, value: JSONValue($1)) }))
         }
         try list.finish()

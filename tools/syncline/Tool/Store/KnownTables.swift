@@ -1,5 +1,6 @@
 // Names of tables, rows and columns that are misspelt.
 
+import Syncline
 import SynclineCore
 import SynclineGround
 
@@ -7,14 +8,7 @@ extension Context {
     /// Refuses a table that the store does not have if it has one with nearly that name. Any other name may be that of a table
     /// whose rows are still to come, of which only a word is said.
     func check(table: String, _ reader: StateReader) throws {
-        try reader.declaration.check(table)
-        let known = try reader.knownTables()
-        if known.isEmpty || known.contains(table) { return }
-        if let meant = Suggestion.nearest(to: table, in: known) {
-            throw ToolError(
-                "unknown-table", "the store has no table \(table)", hint: "Did you mean `\(meant)`?")
-        }
-        narration.warn("the store has no table \(table)")
+        if try !reader.check(named: table) { narration.warn("the store has no table \(table)") }
     }
 
     /// Says which columns of a query no row ever had. Rows that have them may still come, so it is not an error.

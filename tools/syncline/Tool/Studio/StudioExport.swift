@@ -1,6 +1,7 @@
 // A view of the page as a file: what its command prints, as JSON or as CSV. The charts have no command; their file has
 // the points.
 
+import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineWire

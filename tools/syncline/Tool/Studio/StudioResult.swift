@@ -1,5 +1,6 @@
 // The part of the result of a statement that the page shows, and how many rows there are.
 
+import Syncline
 import SynclineCore
 
 struct StudioResult {
@@ -43,7 +44,7 @@ struct StudioResult {
             // A browser rounds larger integers.
             case .integer(let number) where number.magnitude > 1 << 53: .string("\(number)")
             case .number(let number): .string(number.spelling)
-            case .string, .bytes, .date: .string(RowText.text(value))
+            case .string, .bytes, .date: .string(value.plainText)
             default: JSONValue(value)
             }
         guard case .string(let text) = shown else {

@@ -165,43 +165,41 @@ enum ExchangeCommands {
         }
         let lines = context.watched(context.host.input, "reading")
         defer { lines.finish() }
-        if let table, isCSV { return try await store(try rows(ofCSV: lines, table), arguments, context) }
-        var rows: [(table: String, item: Value)] = []
-        var number = 0
-        while let line = try lines.next() {
-            number += 1
+        var head: [[UInt8]] = []
+        while table == nil, let line = try lines.next() {
+            head.append(line)
             if line.isEmpty { continue }
-            let value = try Value.item(line, line: number)
-            if rows.isEmpty, table == nil, Report.begins(with: value) {
-                return try importReport(line, lines, arguments, context)
-            }
-            if rows.isEmpty, table == nil, EventImport.holdsEvent(value) {
-                return try importEvents(value, number, lines, arguments, context)
-            }
-            rows.append(try row(value, number, table))
+            let value = try Value.item(line, line: head.count)
+            if Report.begins(with: value) { return try importReport(line, lines, arguments, context) }
+            if EventImport.holdsEvent(value) { return try importEvents(value, head.count, lines, arguments, context) }
+            break
+        }
+        return try await importRows(table, head, lines, as: isCSV ? .csv : .jsonLines, arguments, context)
+    }
+
+    /// Inserts rows. The lines, some of which were read already, are put into a file first.
+    private nonisolated(nonsending) static func importRows(
+        _ table: String?, _ head: [[UInt8]], _ lines: WatchedLines, as format: RowFormat, _ arguments: Arguments,
+        _ context: Context
+    ) async throws -> ExitCode {
+        let folder = try ScratchFolder()
+        let path = folder.path + "/rows"
+        var file = try FileDraft(path)
+        do {
+            for line in head { try file.add(line) }
+            while let line = try lines.next() { try file.add(line) }
+            try file.finish()
+        } catch {
+            file.giveUp()
+            throw error
         }
         lines.finish()
-        return try await store(rows, arguments, context)
-    }
-
-    private static func rows(ofCSV lines: any LineSource, _ table: String) throws -> [(table: String, item: Value)] {
-        var reading = try CSVReading(lines)
-        var rows: [(table: String, item: Value)] = []
-        while let row = try reading.next() { rows.append((table, row)) }
-        return rows
-    }
-
-    /// Inserts rows as one transaction.
-    private nonisolated(nonsending) static func store(
-        _ rows: [(table: String, item: Value)], _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
-        try await context.withDatabase(arguments) { database in
-            try await database.transaction { transaction in
-                for (table, item) in rows { try transaction.insert(table, item) }
-            }
+        let count = try await context.withDatabase(arguments) { database in
+            try await database.importRows(into: table, from: path, as: format)
         }
-        try context.output.value(["rows": .number(rows.count)])
-        try context.output.line("\(rows.count) rows")
+        withExtendedLifetime(folder) {}
+        try context.output.value(["rows": .number(count)])
+        try context.output.line("\(count) rows")
         return .done
     }
 
@@ -243,17 +241,5 @@ enum ExchangeCommands {
             "created \(escaped(path)) of \(counted(UInt64(events?.count ?? 0), "event"))"
                 + ((first ?? 1) > 1 ? " and the state before them" : ""))
         return .done
-    }
-
-    private static func row(
-        _ value: Value, _ number: Int, _ table: String?
-    ) throws(ToolError) -> (table: String, item: Value) {
-        if let table { return (table, value) }
-        guard case .string(let name)? = value[member: "table"], let row = value[member: "row"] else {
-            throw ToolError(
-                "invalid-item", "line \(number): a row must be written as {\"table\":…,\"row\":{…}}",
-                hint: "Name the table with --table if the lines are only rows.")
-        }
-        return (name, row)
     }
 }

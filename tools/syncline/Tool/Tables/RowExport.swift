@@ -1,5 +1,6 @@
 // Writes the rows of a table in a format, and shows at a terminal how many of them it has read and written.
 
+import Syncline
 import SynclineCore
 
 struct RowExport {
@@ -9,16 +10,18 @@ struct RowExport {
     let context: Context
 
     func write(_ reader: StateReader, as format: String) throws {
-        let rows = try read(reader)
-        let columns = ["csv", "sql"].contains(format) ? RowText.columns(rows) : []
-        let progress = context.progress("writing \(table)", of: UInt64(rows.count))
+        let redacts = redacts
+        let rows = ExportedTable(table, reader) { redacts ? $0.redacted : $0 }
+        let (columns, count) = try survey(rows)
+        let progress = context.progress("writing \(table)", of: UInt64(count))
         defer { progress?.finish() }
         switch format {
         case "csv": try line(CSVText.heading(columns))
         case "sql": try context.output.line(SQLText.create(nameInSQL, columns))
         default: break
         }
-        for row in rows {
+        let reading = try rows.read()
+        while let row = try reading.next() {
             let json = json(row)
             try context.output.element(json)
             if context.output.form.isText {
@@ -32,11 +35,10 @@ struct RowExport {
         }
     }
 
-    private func read(_ reader: StateReader) throws -> [StoredRow] {
+    private func survey(_ rows: ExportedTable) throws -> (names: [String], rows: Int) {
         let progress = context.progress("reading \(table)", of: 0)
         defer { progress?.finish() }
-        let rows = try reader.rows(of: table) { progress?.move(to: UInt64($0), of: 0) }
-        return redacts ? rows.map(\.redacted) : rows
+        return try rows.columns { progress?.move(to: UInt64($0), of: 0) }
     }
 
     private func json(_ row: StoredRow) -> JSONValue { ["table": .string(table), "row": JSONValue(row)] }

@@ -2,21 +2,21 @@
 // number, true, false or nothing, and a string otherwise. An apostrophe before a string is a mark: a spreadsheet does not
 // read it as a formula, and an import does not read it as an array or an object.
 
-import SynclineCore
+package import SynclineCore
 import SynclineGround
 import SynclineWire
 
-enum CSVText {
-    static func heading(_ columns: [String]) -> String {
+package enum CSVText {
+    package static func heading(_ columns: [String]) -> String {
         (["id"] + columns).map { cell($0) }.joined(separator: ",")
     }
 
-    static func line(_ row: StoredRow, _ columns: [String]) -> String {
+    package static func line(_ row: StoredRow, _ columns: [String]) -> String {
         ([cell(row.id)] + columns.map { cell(row.columns[$0] ?? .null) }).joined(separator: ",")
     }
 
     /// Objects as lines beneath the names of their members, in the order of their first appearance.
-    static func table(_ elements: [Value]) -> String {
+    package static func table(_ elements: [Value]) -> String {
         var columns: [String] = []
         var known: Set<ExactString> = []
         let rows = elements.map { element -> Value in
@@ -32,8 +32,8 @@ enum CSVText {
     private static func cell(_ value: Value) -> String {
         switch value {
         case .null: ""
-        case .string, .date, .bytes: cell(RowText.text(value))
-        default: quoted(RowText.text(value), always: false)
+        case .string, .date, .bytes: cell(value.plainText)
+        default: quoted(value.plainText, always: false)
         }
     }
 
@@ -89,5 +89,17 @@ enum CSVText {
     private static func nested(_ text: String) -> Value? {
         guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
         return try? Value(json: text.utf8)
+    }
+}
+
+extension Value {
+    /// A string as it is, nothing for null, and JSON for anything else.
+    package var plainText: String {
+        switch self {
+        case .null: ""
+        case .string(let text): text
+        case .date, .bytes: String(json.dropFirst().dropLast())
+        default: json
+        }
     }
 }

@@ -3,11 +3,10 @@
 import SynclineCore
 import SynclineGround
 
-struct CSVReading {
-    private let lines: any LineSource
+final class CSVReading: RowFileReading {
+    private let lines: LineInput
+    private let table: String
     private var names: [String] = []
-    /// The line that was read last.
-    private(set) var line = 0
 
     private struct Cell {
         var bytes: [UInt8] = []
@@ -16,28 +15,28 @@ struct CSVReading {
         var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    init(_ lines: any LineSource) throws(ToolError) {
-        self.lines = lines
+    init(_ lines: LineInput, of table: String) throws(SyncError) {
+        (self.lines, self.table) = (lines, table)
         guard let heading = try record() else { return }
         names = heading.map { CSVText.unmarked($0.text) }
         guard names.exact.count == names.count else { throw wrong("the heading names a column twice") }
     }
 
     /// The next row; nil at the end.
-    mutating func next() throws(ToolError) -> Value? {
+    func next() throws(SyncError) -> FileRow? {
         guard let cells = try record() else { return nil }
         guard cells.count == names.count else {
-            throw wrong("it has \(counted(UInt64(cells.count), "cell")), and the heading has \(names.count)")
+            throw wrong("it has \(cells.count) cell\(cells.count == 1 ? "" : "s"), and the heading has \(names.count)")
         }
-        return .object(
-            zip(names, cells).compactMap { name, cell in
-                if name == "id" { return .init(name, .string(CSVText.unmarked(cell.text))) }
-                return CSVText.value(cell.text, isQuoted: cell.isQuoted).map { .init(name, $0) }
-            })
+        let members = zip(names, cells).compactMap { name, cell -> Value.Member? in
+            if name == "id" { return .init(name, .string(CSVText.unmarked(cell.text))) }
+            return CSVText.value(cell.text, isQuoted: cell.isQuoted).map { .init(name, $0) }
+        }
+        return FileRow(table: table, item: .object(members), size: cells.reduce(0) { $0 + $1.bytes.count })
     }
 
     /// The cells of the next line that is not empty; a cell in quotes may continue on the next lines.
-    private mutating func record() throws(ToolError) -> [Cell]? {
+    private func record() throws(SyncError) -> [Cell]? {
         var line: [UInt8]
         repeat {
             guard let next = try nextLine() else { return nil }
@@ -73,15 +72,16 @@ struct CSVReading {
         }
     }
 
-    private mutating func nextLine() throws(ToolError) -> [UInt8]? {
+    private func nextLine() throws(SyncError) -> [UInt8]? {
         guard var next = try lines.next() else { return nil }
-        line += 1
         // Some spreadsheets begin a file with a byte order mark.
-        if line == 1, next.starts(with: [0xef, 0xbb, 0xbf]) { next.removeFirst(3) }
+        if lines.line == 1, next.starts(with: [0xef, 0xbb, 0xbf]) { next.removeFirst(3) }
         return next
     }
 
-    private func wrong(_ what: String) -> ToolError {
-        ToolError("invalid-item", "line \(line) is not a line of CSV: \(what)", hint: "See `syncline help export`.")
+    private func wrong(_ what: String) -> SyncError {
+        SyncError(
+            .invalidItem, "line \(lines.line) is not a line of CSV: \(what)",
+            hint: "A cell with a comma, a quotation mark or a line end is in quotation marks.")
     }
 }
