@@ -52,7 +52,7 @@ extension SyncDatabase {
     var databases: DatabasePool { companion { DatabasePool() } }
 }
 
-extension HistoricState {
+extension StoreSnapshot {
     /// Runs a SELECT statement on the tables as they were.
     @concurrent
     public func sql(_ statement: String, _ arguments: SQLArguments = []) async throws(SyncError) -> [SQLRow] {

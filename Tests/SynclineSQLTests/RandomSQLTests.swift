@@ -34,7 +34,7 @@ import Testing
     }
 
     private func compare(
-        _ state: HistoricState, with other: HistoricState?, chance: Chance, _ seed: UInt64, hasWholeDoubles: Bool
+        _ state: StoreSnapshot, with other: StoreSnapshot?, chance: Chance, _ seed: UInt64, hasWholeDoubles: Bool
     ) async throws {
         let plain = try PlainSQLite()
         var tables = try await copy(state, to: plain, suffix: "")
@@ -90,7 +90,7 @@ import Testing
     ]
 
     private func copy(
-        _ state: HistoricState, to plain: PlainSQLite, suffix: String
+        _ state: StoreSnapshot, to plain: PlainSQLite, suffix: String
     ) async throws -> [(name: String, columns: [String])] {
         var tables: [(name: String, columns: [String])] = []
         for name in RandomStore.tables {

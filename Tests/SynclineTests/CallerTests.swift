@@ -335,27 +335,27 @@ private struct Stamped: VersionedModel {
             Step("SyncQuery.get()") {
                 _ = try await $0.table(Note.self).where { $0.number > 400 }.order(by: \.text).get()
             },
-            Step("HistoricState.get(_:id:)") { database in
+            Step("StoreSnapshot.get(_:id:)") { database in
                 let found = try await database.history(at: database.lastEvent).get("note", id: "n7")
                 #expect(found != nil)
             },
-            Step("HistoricState.query(_:)") { _ = try await $0.present.query(RowQuery(table: "note", top: 3)) },
-            Step("HistoricState.compute(_:)") { _ = try await $0.present.compute(RowAggregate(table: "note")) },
-            Step("HistoricState.export(_:as:to:)") { database in
+            Step("StoreSnapshot.query(_:)") { _ = try await $0.present.query(RowQuery(table: "note", top: 3)) },
+            Step("StoreSnapshot.compute(_:)") { _ = try await $0.present.compute(RowAggregate(table: "note")) },
+            Step("StoreSnapshot.export(_:as:to:)") { database in
                 try await inFolder { _ = try await database.present.export(["note"], as: .csv, to: $0 + "/past.csv") }
             },
-            Step("HistoricState.pending()") { _ = try await $0.present.pending() },
-            Step("HistoricState.differences(to:)") { database in
+            Step("StoreSnapshot.pending()") { _ = try await $0.present.pending() },
+            Step("StoreSnapshot.differences(to:)") { database in
                 let found = try await database.history(at: 3).differences(to: database.present).count
                 #expect(found > 400)
             },
-            Step("HistoricState.restoration(of:)") { _ = try await $0.history(at: 3).restoration(of: .table("note")) },
-            Step("PastTable.restoration()") { _ = try await $0.history(at: 3).table(Note.self).restoration() },
-            Step("PastTable.get()") { database in
+            Step("StoreSnapshot.restoration(of:)") { _ = try await $0.history(at: 3).restoration(of: .table("note")) },
+            Step("SnapshotTable.restoration()") { _ = try await $0.history(at: 3).table(Note.self).restoration() },
+            Step("SnapshotTable.get()") { database in
                 let found = try await database.history(at: database.lastEvent).table(Note.self).get().count
                 #expect(found == 500)
             },
-            Step("PastTable.get(id:)") { database in
+            Step("SnapshotTable.get(id:)") { database in
                 let found = try await database.history(at: database.lastEvent).table(Note.self).get(id: "n7")
                 #expect(found != nil)
             },
@@ -495,7 +495,7 @@ private struct Stamped: VersionedModel {
     @Test func `no function of a table or query works on the main actor that calls it`() async throws {
         try await check(Self.tableSteps)
         let types = [
-            "SyncTable", "SyncQuery", "ModelSource", "GroupedQuery", "RelatedQuery", "HistoricState", "PastTable",
+            "SyncTable", "SyncQuery", "ModelSource", "GroupedQuery", "RelatedQuery", "StoreSnapshot", "SnapshotTable",
             "RowTable",
         ]
         #expect(try AsyncInterface.functions(of: types) == Set(Self.tableSteps.map(\.name)))

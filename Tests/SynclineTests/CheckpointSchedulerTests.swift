@@ -14,7 +14,7 @@ import Testing
     init() throws {
         job = CheckpointJob(
             log: try LogWriter.open(MemoryStorage(), creating: .ifMissing), isWhole: false, layers: StateLayers(),
-            through: 0, totals: Totals(), digest: Digest(), retention: .everything)
+            through: 0, totals: ChangeCounts(), digest: Digest(), retention: .everything)
     }
 
     private mutating func step(_ size: Int, isCovered: Bool = false, hasWaited: Bool = false) -> String {

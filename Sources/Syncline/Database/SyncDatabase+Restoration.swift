@@ -3,7 +3,7 @@
 import SegmentLog
 public import SynclineCore
 
-extension HistoricState {
+extension StoreSnapshot {
     /// Returns the changes that would put rows back as they were in this state. Nothing is stored: look at them, then call
     /// ``SyncDatabase/restore(_:)``.
     ///

@@ -283,7 +283,7 @@ public final class SyncDatabase: Sendable {
     }
 
     /// Counts of what happened to all changes.
-    public var totals: Totals { writer.current.totals }
+    public var totals: ChangeCounts { writer.current.totals }
     /// The number of the last event.
     public var lastEvent: EventNumber { EventNumber(rawValue: writer.current.through) }
 }

@@ -2,7 +2,7 @@
 
 public import SynclineCore
 
-extension HistoricState {
+extension StoreSnapshot {
     /// Writes the rows of tables to a file, and returns how many there were. The file appears, or replaces the one at the
     /// path, when it is complete; only its owner may read it.
     ///

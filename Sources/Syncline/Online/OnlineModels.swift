@@ -106,7 +106,7 @@ public struct OnlineModels<Model: SyncModel>: Sendable {
 }
 
 extension OnlineModels: ModelSource {
-    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> OnlineModels<Model> {
+    public func refined(_ change: (inout ModelQuery<Model>) -> Void) -> OnlineModels<Model> {
         var copy = self
         change(&copy.query)
         return copy

@@ -11,7 +11,7 @@ extension CheckpointFile {
         var through: UInt64
         var file: String
         var digest: Digest
-        var totals: Totals
+        var totals: ChangeCounts
         var isTrue: Bool
     }
 

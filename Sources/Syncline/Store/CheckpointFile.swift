@@ -8,7 +8,7 @@ import SynclineGround
 enum CheckpointFile {
     /// The contents of a checkpoint's note.
     struct Note {
-        var totals = Totals()
+        var totals = ChangeCounts()
         var digest = Digest()
         /// The runs, newest first: each run's file, named by the last event it covers, and its root.
         var runs: [(file: UInt64, root: RunRoot)] = []
@@ -36,7 +36,7 @@ enum CheckpointFile {
                     var reader = ByteReader(bytes)
                     guard try reader.varint() == UInt64(Projector.version) else { throw MalformedBytes() }
                     var note = Note()
-                    note.totals = try Totals(&reader)
+                    note.totals = try ChangeCounts(&reader)
                     let high = try reader.fixed()
                     note.digest = Digest(high: high, low: try reader.fixed())
                     for _ in 0..<(try reader.count()) {
@@ -193,7 +193,7 @@ struct CheckpointJob: Sendable {
     let isWhole: Bool
     let layers: StateLayers
     let through: UInt64
-    let totals: Totals
+    let totals: ChangeCounts
     let digest: Digest
     let retention: Retention
 

@@ -54,7 +54,7 @@ package struct StateCheck {
 
     private struct Note {
         var digest: Digest
-        var totals: Totals?
+        var totals: ChangeCounts?
         var source: String
         var file: String
     }

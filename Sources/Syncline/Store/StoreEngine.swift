@@ -301,7 +301,7 @@ extension StoreEngine {
 struct StoreCommit {
     var reader: StateReader
     var through: UInt64
-    var totals: Totals
+    var totals: ChangeCounts
     var declaration: Declaration?
     var requests: [StoreRequest]
     /// The keys of the rows that it changed; nil if they are not known.

@@ -20,7 +20,7 @@ final class StoreWriter: Sendable {
         /// Why there is nothing to read, once the store was closed.
         fileprivate(set) var state: Result<StateReader, SyncError>
         var through: UInt64
-        var totals: Totals
+        var totals: ChangeCounts
         var declaration: Declaration?
 
         var reader: StateReader {

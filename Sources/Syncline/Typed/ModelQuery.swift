@@ -52,42 +52,42 @@ public protocol ModelSource<Model> {
     /// The type of the models.
     associatedtype Model: SyncModel
     /// The type of a query.
-    associatedtype Narrowed: ModelSource<Model>
+    associatedtype Refined: ModelSource<Model>
 
     /// Returns a query that differs from this one in what the closure changes.
-    func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> Narrowed
+    func refined(_ change: (inout ModelQuery<Model>) -> Void) -> Refined
 }
 
 extension ModelSource {
     /// Returns a query with a further condition: `where { !$0.complete && $0.priority > 2 }`.
-    public func `where`(_ condition: (Columns<Model>) -> Filter<Model>) -> Narrowed {
+    public func `where`(_ condition: (Columns<Model>) -> Filter<Model>) -> Refined {
         self.where(Filter(condition))
     }
 
     /// Returns a query with a further condition.
-    public func `where`(_ condition: Filter<Model>) -> Narrowed {
-        narrowed { $0.add(condition) }
+    public func `where`(_ condition: Filter<Model>) -> Refined {
+        refined { $0.add(condition) }
     }
 
     /// Returns a query that sorts by a property, after the sort keys given before: `order(by: \.text, .descending)`.
     public func order<Value: Encodable>(
         by property: KeyPath<Model, Value>, _ direction: SortDirection = .ascending
-    ) -> Narrowed {
-        narrowed { $0.add(orderBy: ModelColumns<Model>.shared.name(of: property), direction) }
+    ) -> Refined {
+        refined { $0.add(orderBy: ModelColumns<Model>.shared.name(of: property), direction) }
     }
 
     /// Returns a query that sorts by a column that is not a property of the model.
-    public func order(byColumn name: String, _ direction: SortDirection = .ascending) -> Narrowed {
-        narrowed { $0.add(orderBy: ModelColumns<Model>.shared.checked(name), direction) }
+    public func order(byColumn name: String, _ direction: SortDirection = .ascending) -> Refined {
+        refined { $0.add(orderBy: ModelColumns<Model>.shared.checked(name), direction) }
     }
 
     /// Returns a query for at most this many models.
-    public func limit(_ count: Int) -> Narrowed {
-        narrowed { $0.limit = count }
+    public func limit(_ count: Int) -> Refined {
+        refined { $0.limit = count }
     }
 
     /// Returns a query that leaves out the first models.
-    public func offset(_ count: Int) -> Narrowed {
-        narrowed { $0.offset = count }
+    public func offset(_ count: Int) -> Refined {
+        refined { $0.offset = count }
     }
 }

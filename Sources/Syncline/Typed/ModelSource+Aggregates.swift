@@ -2,7 +2,7 @@
 
 import SynclineCore
 
-extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
+extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     /// Computes values of the rows that the query shows:
     /// `let (number, total) = try await todos.where { !$0.complete }.compute(.count, .sum(\.price))`.
     @concurrent
@@ -70,7 +70,7 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
     }
 
     /// The query; of a table, the query for all rows.
-    var asQuery: SyncQuery<Model> { narrowed { _ in } }
+    var asQuery: SyncQuery<Model> { refined { _ in } }
 }
 
 extension SyncQuery {

@@ -28,7 +28,7 @@ public struct Relation<Source: SyncModel, Target: SyncModel>: Sendable {
     }
 }
 
-extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
+extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     /// Returns a query for models, each with the model it refers to:
     /// `for (finding, inspection) in try await findings.with(Finding.inspection).get()`.
     ///

@@ -9,35 +9,35 @@ import SynclineCore
 /// `struct SiteID: RawRepresentable, RowIdentifier { var rawValue: UUID }`.
 public protocol RowIdentifier: Codable, Hashable, Sendable {
     /// The ids that a row can have for this value. A new row gets the first one.
-    var rowIDs: [String] { get }
+    static func rowIDs(for id: Self) -> [String]
 
     /// Creates the value from a row's id; nil if the id is not valid for this type.
     init?(rowID: String)
 }
 
 extension String: RowIdentifier {
-    public var rowIDs: [String] { [self] }
+    public static func rowIDs(for id: String) -> [String] { [id] }
     public init?(rowID: String) { self = rowID }
 }
 
 extension UUID: RowIdentifier {
     /// The UUID in upper case, as this engine makes ids, and in lower case, as some servers make them.
-    public var rowIDs: [String] { [uuidString, uuidString.lowercased()] }
+    public static func rowIDs(for id: UUID) -> [String] { [id.uuidString, id.uuidString.lowercased()] }
     public init?(rowID: String) { self.init(uuidString: rowID) }
 }
 
 extension Int: RowIdentifier {
-    public var rowIDs: [String] { [String(self)] }
+    public static func rowIDs(for id: Int) -> [String] { [String(id)] }
     public init?(rowID: String) { self.init(rowID) }
 }
 
 extension Int64: RowIdentifier {
-    public var rowIDs: [String] { [String(self)] }
+    public static func rowIDs(for id: Int64) -> [String] { [String(id)] }
     public init?(rowID: String) { self.init(rowID) }
 }
 
 extension RowIdentifier where Self: RawRepresentable, RawValue: RowIdentifier {
-    public var rowIDs: [String] { rawValue.rowIDs }
+    public static func rowIDs(for id: Self) -> [String] { RawValue.rowIDs(for: id.rawValue) }
 
     public init?(rowID: String) {
         guard let value = RawValue(rowID: rowID) else { return nil }
@@ -71,6 +71,8 @@ extension RowIdentifier {
     }
 
     /// The id of a new row.
+    var rowIDs: [String] { Self.rowIDs(for: self) }
+
     var newRowID: String { rowIDs.first ?? "" }
 
     /// Returns the id as a model encodes it, for a row's id.

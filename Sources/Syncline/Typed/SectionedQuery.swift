@@ -76,7 +76,7 @@ public struct SectionedQuery<Model: SyncModel, Key: Codable & Hashable & Sendabl
     }
 }
 
-extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
+extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     /// Returns the query in sections by the values of a property, in their order; within a section the order is that of
     /// the query. A limit is one of all sections together.
     public func sections<Key: Codable & Hashable & Sendable>(
@@ -91,7 +91,7 @@ extension ModelSource where Self: Sendable, Narrowed == SyncQuery<Model> {
         by property: KeyPath<Model, Key>, _ direction: SortDirection
     ) -> SectionedQuery<Model, Key> {
         let column = ModelColumns<Model>.shared.name(of: property)
-        let query = narrowed { $0.add(firstBy: column, direction) }
+        let query = refined { $0.add(firstBy: column, direction) }
         let stored = StoredPath(property)
         return SectionedQuery(query: query, key: column.map { .column($0) }) { $0[keyPath: stored.path] }
     }

@@ -95,7 +95,7 @@ public struct SyncQuery<Model: SyncModel>: Sendable {
 }
 
 extension SyncQuery: ModelSource {
-    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
+    public func refined(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
         var copy = self
         change(&copy.query)
         return copy

@@ -187,8 +187,8 @@ extension SyncTable where Model: VersionedModel {
 }
 
 extension SyncTable: ModelSource {
-    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
-        query.narrowed(change)
+    public func refined(_ change: (inout ModelQuery<Model>) -> Void) -> SyncQuery<Model> {
+        query.refined(change)
     }
 }
 

@@ -8,7 +8,7 @@ package final class FoldState: ShapeNumbering {
     package let shapes: ShapeTable
     // Unchecked, like the members below: a fold is never called from within itself.
     @exclusivity(unchecked) package internal(set) var ids: IDComparison
-    @exclusivity(unchecked) package internal(set) var totals: Totals
+    @exclusivity(unchecked) package internal(set) var totals: ChangeCounts
     /// The declared indexes.
     @exclusivity(unchecked) var indexes = IndexList()
     /// The declared types of columns.
@@ -32,7 +32,7 @@ package final class FoldState: ShapeNumbering {
     /// The shape that was written last, which the next row usually has too.
     @exclusivity(unchecked) private var latestShape: (shape: RowShape, number: Int)?
 
-    init(store: StateStore, through: UInt64, totals: Totals) throws(SyncError) {
+    init(store: StateStore, through: UInt64, totals: ChangeCounts) throws(SyncError) {
         self.store = store
         self.through = through
         self.totals = totals
@@ -180,7 +180,7 @@ package final class FoldState: ShapeNumbering {
         let types: TypeCatalog
         let hasUndone: Bool
         let declaration: Declaration?
-        package let totals: Totals
+        package let totals: ChangeCounts
         package let through: UInt64
     }
 

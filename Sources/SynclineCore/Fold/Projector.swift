@@ -12,7 +12,7 @@ package final class Projector {
     package static let version: UInt32 = 13
 
     package init(
-        store: StateStore = StateStore(), through: UInt64 = 0, totals: Totals = Totals()
+        store: StateStore = StateStore(), through: UInt64 = 0, totals: ChangeCounts = ChangeCounts()
     ) throws(SyncError) {
         state = try FoldState(store: store, through: through, totals: totals)
     }
@@ -20,7 +20,7 @@ package final class Projector {
     package var store: StateStore { state.store }
     package var shapes: ShapeTable { state.shapes }
     package var declaration: Declaration? { state.declaration }
-    package var totals: Totals { state.totals }
+    package var totals: ChangeCounts { state.totals }
     /// The last event that was folded.
     package var through: UInt64 { state.through }
 

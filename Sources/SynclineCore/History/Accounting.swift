@@ -45,7 +45,7 @@ package struct Accounting {
     private var projector: Projector { outbox.projector }
     package private(set) var sums = FateSums()
     /// The fold's counts before the first event.
-    private let start: Totals
+    private let start: ChangeCounts
     /// Where the app made the changes that a decision moved to another position in the outbox.
     private var origins: [Position: Position] = [:]
 
@@ -78,7 +78,7 @@ package struct Accounting {
     }
 
     private mutating func settle(
-        _ event: Event, _ number: UInt64, _ gone: [JournalChange], _ changes: StateChanges, since before: Totals,
+        _ event: Event, _ number: UInt64, _ gone: [JournalChange], _ changes: StateChanges, since before: ChangeCounts,
         _ body: (ChangeFate) throws -> Void
     ) throws {
         let isResolved = projector.totals.resolved > before.resolved
@@ -178,8 +178,8 @@ extension PendingRow {
 package struct AccountingResult: Sendable {
     package var sums: FateSums
     /// The fold's counts, from the store's first event on, and up to where the history begins.
-    package var totals: Totals
-    package var start: Totals
+    package var totals: ChangeCounts
+    package var start: ChangeCounts
     package var through: UInt64
     /// The number of changes in the outbox that cancel each other out.
     package var void: UInt64

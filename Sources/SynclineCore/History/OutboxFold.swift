@@ -57,7 +57,7 @@ package struct OutboxFold {
 
     // MARK: The outbox
 
-    package var totals: Totals {
+    package var totals: ChangeCounts {
         var totals = projector.totals
         totals.made += begun
         totals.done += ended

@@ -96,7 +96,7 @@ import Testing
         for step in 0..<300 { try history.moveOn("trip-\(step % 7)") }
         let outbox = try outbox(history)
         #expect(outbox.totals == history.projector.totals && outbox.totals.done > 90)
-        #expect(outbox.projector.totals == Totals())
+        #expect(outbox.projector.totals == ChangeCounts())
     }
 
     @Test func `a row is folded if anything else happens to its change`() throws {
@@ -121,7 +121,7 @@ import Testing
             #expect(outbox.totals == history.projector.totals, "\(body)")
             #expect(try outbox.toPush == PushPlan(reader).toPush.count, "\(body)")
             #expect(try outbox.oldestPending == reader.oldestPending, "\(body)")
-            #expect(outbox.projector.totals != Totals(), "\(body)")
+            #expect(outbox.projector.totals != ChangeCounts(), "\(body)")
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// A store with three rows and the state after them, of which one was changed, one deleted, and to which one was added.
-    private func store() async throws -> (database: SyncDatabase, then: HistoricState) {
+    private func store() async throws -> (database: SyncDatabase, then: StoreSnapshot) {
         let database = try await SyncDatabase.open(MemoryStorage(), .test())
         let table = database.rows(of: "t")
         try await table.insert(.item("a", ["n": 1, "text": "one"]))

@@ -74,7 +74,7 @@ extension SyncDatabase {
 struct StateImage: Equatable {
     var contents: [[UInt8]: [UInt8]] = [:]
     var digest: Digest
-    var totals: Totals
+    var totals: ChangeCounts
     var through: UInt64
 
     init(_ projector: Projector) throws {

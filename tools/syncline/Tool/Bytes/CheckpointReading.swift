@@ -52,7 +52,7 @@ struct CheckpointReading {
         note.withBytes { bytes in
             var reader = ByteReader(bytes)
             guard let version = try? reader.varint(), version == UInt64(Projector.version),
-                (try? Totals(&reader)) != nil, (try? reader.fixed()) != nil, (try? reader.fixed()) != nil,
+                (try? ChangeCounts(&reader)) != nil, (try? reader.fixed()) != nil, (try? reader.fixed()) != nil,
                 let count = try? reader.count()
             else { return [] }
             var runs: [(UInt64, RunRoot)] = []

@@ -26,7 +26,7 @@ struct EventImport {
 
     private struct Beginning {
         var through: UInt64
-        var totals: Totals
+        var totals: ChangeCounts
         var digest: String
         let store = StateStore()
     }
@@ -95,7 +95,7 @@ struct EventImport {
     private mutating func begin(_ state: Value, _ line: Value, _ number: Int) throws {
         guard target == nil, beginning == nil, case .string(let address)? = line[member: "address"],
             let through = UInt64(address.dropFirst()), case .string(let digest)? = state[member: "digest"],
-            let totals = Totals(state[member: "changes"])
+            let totals = ChangeCounts(state[member: "changes"])
         else { throw ToolError("invalid-item", "line \(number): this is not the beginning of a state") }
         guard state[member: "fold"] == .integer(Int64(Projector.version)) else {
             throw ToolError(
@@ -156,13 +156,13 @@ struct EventImport {
     }
 }
 
-extension Totals {
+extension ChangeCounts {
     /// The counts of an export; nil for anything else.
     fileprivate init?(_ value: Value?) {
         guard let value else { return nil }
         self.init()
         for (name, count) in [
-            ("made", \Totals.made), ("done", \.done), ("superseded", \.superseded), ("cancelled", \.cancelled),
+            ("made", \ChangeCounts.made), ("done", \.done), ("superseded", \.superseded), ("cancelled", \.cancelled),
             ("resolved", \.resolved),
         ] {
             guard case .integer(let number)? = value[member: name], number >= 0 else { return nil }

@@ -55,7 +55,7 @@ struct StoreStats {
     let first: UInt64
     let kinds: [EventCounts.Group]
     let tables: [(name: String, rows: Int)]
-    let totals: Totals
+    let totals: ChangeCounts
     /// The operations that the next push sends, and all others of the outbox.
     let pending: Int
     let waiting: Int

@@ -327,7 +327,7 @@ extension ReplayStep {
     }
 }
 
-extension Totals {
+extension ChangeCounts {
     /// The differences of the changes, by name.
     var named: KeyValuePairs<String, UInt64> {
         [

@@ -18,7 +18,7 @@ private struct NoWaitEnvironment: SyncEnvironment {
 struct StoreView: Sendable {
     var reader: StateReader
     var through: UInt64
-    var totals: Totals
+    var totals: ChangeCounts
     var storage: any LogStorage
     /// The rows whose operations are being sent, by their keys.
     var rowsOnTheirWay: Set<[UInt8]> = []

@@ -12,7 +12,7 @@ import SynclineSQL
 struct StudioState {
     let reader: StateReader
     let through: UInt64
-    let totals: Totals
+    let totals: ChangeCounts
     /// Whether every event that leads to it was read and made sense.
     var isWhole = true
 }

@@ -3,8 +3,8 @@
 public import SynclineCore
 
 /// A table of models as of an event, or a query on it.
-public struct PastTable<Model: SyncModel>: Sendable {
-    let state: HistoricState
+public struct SnapshotTable<Model: SyncModel>: Sendable {
+    let state: StoreSnapshot
     /// The table's name.
     public let name: String
     /// The condition, order and range of the query.
@@ -28,7 +28,7 @@ public struct PastTable<Model: SyncModel>: Sendable {
     }
 }
 
-extension PastTable {
+extension SnapshotTable {
     /// Returns the changes that would put the rows of the query back as they were; without conditions, all rows.
     @concurrent
     public func restoration() async throws(SyncError) -> Restoration {
@@ -36,17 +36,17 @@ extension PastTable {
     }
 }
 
-extension PastTable: ModelSource {
-    public func narrowed(_ change: (inout ModelQuery<Model>) -> Void) -> PastTable<Model> {
+extension SnapshotTable: ModelSource {
+    public func refined(_ change: (inout ModelQuery<Model>) -> Void) -> SnapshotTable<Model> {
         var copy = self
         change(&copy.query)
         return copy
     }
 }
 
-extension HistoricState {
+extension StoreSnapshot {
     /// Returns the table of a model as of this event.
-    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> PastTable<Model> {
-        PastTable(state: self, name: name ?? Model.table)
+    public func table<Model: SyncModel>(_ type: Model.Type, named name: String? = nil) -> SnapshotTable<Model> {
+        SnapshotTable(state: self, name: name ?? Model.table)
     }
 }

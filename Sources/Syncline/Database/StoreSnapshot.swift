@@ -6,7 +6,7 @@ package import SegmentLog
 public import SynclineCore
 
 /// A store as of an event. It can be read until the store is closed.
-public struct HistoricState: Sendable {
+public struct StoreSnapshot: Sendable {
     let writer: StoreWriter
     private let state: StateReader
     /// The last event this state includes.
@@ -63,7 +63,7 @@ public struct HistoricState: Sendable {
 
     /// Returns the rows that differ between this state and another.
     @concurrent
-    public func differences(to other: HistoricState) async throws(SyncError) -> [RowDifference] {
+    public func differences(to other: StoreSnapshot) async throws(SyncError) -> [RowDifference] {
         let (reader, other) = (try reader, try other.reader)
         var all: [RowDifference] = []
         try reader.differences(to: other) { all.append($0) }
@@ -73,25 +73,25 @@ public struct HistoricState: Sendable {
 
 extension SyncDatabase {
     /// A snapshot of the current state. Later changes do not affect it.
-    public var present: HistoricState {
+    public var present: StoreSnapshot {
         get throws(SyncError) {
             let current = writer.current
-            return HistoricState(self, try current.reader, through: current.through)
+            return StoreSnapshot(self, try current.reader, through: current.through)
         }
     }
 
     /// Returns the store as of an event.
     @concurrent
-    public func history(at event: EventNumber) async throws(SyncError) -> HistoricState {
+    public func history(at event: EventNumber) async throws(SyncError) -> StoreSnapshot {
         let projector = try readHistory { () throws(SyncError) in
             try StateLoader(storage).load(through: event.rawValue)
         }
-        return HistoricState(self, projector.reader(of: projector.store.endCommit()), through: projector.through)
+        return StoreSnapshot(self, projector.reader(of: projector.store.endCommit()), through: projector.through)
     }
 
     /// Returns the store as of a time: of ``event(at:)``.
     @concurrent
-    public func history(at time: Date) async throws(SyncError) -> HistoricState {
+    public func history(at time: Date) async throws(SyncError) -> StoreSnapshot {
         try await history(at: try await event(at: time))
     }
 

@@ -3,7 +3,7 @@
 package import SynclineGround
 
 /// Numbers of changes by outcome. Those made minus those ended are in the outbox.
-public struct Totals: Hashable, Sendable {
+public struct ChangeCounts: Hashable, Sendable {
     /// Changes that the app made.
     public var made: UInt64 = 0
     /// Changes that the server confirmed as an operation of their own.
