@@ -4,6 +4,9 @@
 public import SynclineCore
 
 /// An expression over the columns of a model. A condition is an expression of type `Bool`: see ``Filter``.
+///
+/// A property of a nested value is a member of the expression: `$0.address.city == "Bonn"`.
+@dynamicMemberLookup
 public struct ColumnExpression<Model: SyncModel, Value>: Sendable {
     /// The tree of the expression, or why there is none.
     let tree: Result<FilterExpression, SyncError>
@@ -48,6 +51,35 @@ extension ColumnExpression {
     }
 }
 
+extension ColumnExpression where Value: Codable & Sendable {
+    /// Returns a property of a nested value, which its column holds as an object.
+    public subscript<Member: Encodable>(
+        dynamicMember property: KeyPath<Value, Member>
+    ) -> ColumnExpression<Model, Member> {
+        member(ModelColumns<Value>.shared.member(property))
+    }
+
+    /// Returns an optional property of a nested value.
+    public subscript<Member: Encodable>(
+        dynamicMember property: KeyPath<Value, Member?>
+    ) -> ColumnExpression<Model, Member> {
+        member(ModelColumns<Value>.shared.member(property))
+    }
+
+    private func member<Member>(_ name: Result<String, SyncError>) -> ColumnExpression<Model, Member> {
+        ColumnExpression<Model, Member>(
+            tree.flatMap { tree in
+                guard case .column(let path) = tree else {
+                    return .failure(
+                        SyncError(
+                            .unsupportedPredicate, "only a column has properties of a nested value",
+                            hint: "Ask for the property first."))
+                }
+                return name.map { .column(path + $0.split(separator: "/").map(String.init)) }
+            })
+    }
+}
+
 extension ColumnExpression where Value: Encodable {
     /// Returns a Swift value as an expression.
     static func literal(_ value: Value) -> Self {
@@ -57,7 +89,7 @@ extension ColumnExpression where Value: Encodable {
             case .array, .object:
                 return ColumnExpression(
                     .unsupportedPredicate, "\(Value.self) is stored as \(encoded.kindName)",
-                    hint: "Compare its parts: `$0.named(\"place/street\", as: String.self)`.")
+                    hint: "Compare its parts: `$0.place.street`.")
             default: return ColumnExpression(.literal(encoded))
             }
         } catch {

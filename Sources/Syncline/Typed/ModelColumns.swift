@@ -5,7 +5,7 @@
 import SynclineCore
 import SynclineGround
 
-struct ModelColumns<Model: SyncModel>: Sendable {
+struct ModelColumns<Model: Codable & Sendable>: Sendable {
     /// A model that was made up with another value for one column.
     private struct Variation: Sendable {
         var column: String
@@ -37,7 +37,7 @@ struct ModelColumns<Model: SyncModel>: Sendable {
         isWhole = true
         first = (model, values)
         variations = names.sorted().compactMap { name in
-            guard let varied = try? Model(from: Probe(varying: name, notes: notes)) else { return nil }
+            guard let varied = try? Model(from: Probe(varying: [name], notes: notes)) else { return nil }
             let value = ModelColumns.values(of: varied)?[name]
             return Variation(column: name, model: varied, value: value == values[name] ?? .null ? nil : value)
         }
@@ -60,18 +60,28 @@ struct ModelColumns<Model: SyncModel>: Sendable {
         return name
     }
 
+    /// Returns the member that a property of a nested value has in its object.
+    func member(_ property: KeyPath<Model, some Encodable>) -> Result<String, SyncError> {
+        // A value that is not an object has no members.
+        first == nil ? .failure(ModelColumns.unknown(property)) : name(of: property)
+    }
+
     private func find(_ property: KeyPath<Model, some Encodable>) -> Result<String, SyncError> {
-        let printed = printedName(of: property)
+        let printed = printedPath(of: property)
         // The code of a computed property is not run: made-up values may not suit it, and it may show the value of a
         // column only sometimes. Only stored properties have an offset or print their name.
         let isStored = MemoryLayout<Model>.offset(of: property) != nil || printed != nil
         if isStored, let name = shownColumn(of: property) { return .success(name) }
-        if let printed, isUnprobed(printed) { return .success(printed) }
-        return .failure(
-            SyncError(
-                .unsupportedPredicate, "no column was found for \(property)",
-                hint: "Use a coded property that is stored, without a wrapper or observers, and make enums "
-                    + "CaseIterable; or name the column: `$0.named(\"name\")`."))
+        if isStored, let path = shownMember(of: property) { return .success(path.joined(separator: "/")) }
+        if let printed, printed.count == 1, isUnprobed(printed[0]) { return .success(printed[0]) }
+        return .failure(ModelColumns.unknown(property))
+    }
+
+    private static func unknown(_ property: AnyKeyPath) -> SyncError {
+        SyncError(
+            .unsupportedPredicate, "no column was found for \(property)",
+            hint: "Use a coded property that is stored, without a wrapper or observers, and make enums "
+                + "CaseIterable; or name the column: `$0.named(\"name\")`.")
     }
 
     /// Returns the column whose value a property shows in all made-up models.
@@ -86,14 +96,55 @@ struct ModelColumns<Model: SyncModel>: Sendable {
         return change.column
     }
 
+    /// Returns the member of a nested value that a property shows, with its column.
+    private func shownMember(of property: KeyPath<Model, some Encodable>) -> [String]? {
+        guard let first else { return nil }
+        let value = ModelColumns.encoded(first.model[keyPath: property])
+        let changes = variations.filter { ModelColumns.encoded($0.model[keyPath: property]) != value }
+        guard changes.count == 1, let change = changes.first else { return nil }
+        return shownMember(of: property, below: [change.column], change.value)
+    }
+
+    /// - Parameter varied: The value at the path if all of it is varied.
+    private func shownMember(
+        of property: KeyPath<Model, some Encodable>, below path: [String], _ varied: Value?
+    ) -> [String]? {
+        // The path to no member, so that an optional value is there.
+        guard case .object(let members)? = varied, path.count < 8, let plain = ModelColumns.made(varying: path + [""])
+        else { return nil }
+        let value = ModelColumns.encoded(plain[keyPath: property])
+        var found: (path: [String], model: Model, member: Value)?
+        for member in members {
+            let path = path + [member.name]
+            guard let model = ModelColumns.made(varying: path),
+                ModelColumns.encoded(model[keyPath: property]) != value
+            else { continue }
+            if found != nil { return nil }
+            found = (path, model, member.value)
+        }
+        guard let found, case .object(let columns)? = try? ValueEncoder.encode(found.model) else { return nil }
+        let shown = found.path.reduce(Value.object(columns)) { $0[member: $1] ?? .null }
+        if ModelColumns.encoded(found.model[keyPath: property]) == shown { return found.path }
+        return shownMember(of: property, below: found.path, found.member)
+    }
+
+    private static func made(varying path: [String]) -> Model? {
+        try? Model(from: Probe(varying: path, notes: ProbeNotes()))
+    }
+
     private static func encoded(_ value: some Encodable) -> Value? { try? ValueEncoder.encode(value) }
 
-    /// Returns the name of a stored property, which its coding key has too unless the model says otherwise.
-    private func printedName(of property: AnyKeyPath) -> String? {
+    /// Returns the names of a stored property and of those that it is nested in, which their coding keys have too unless
+    /// the model says otherwise.
+    private func printedPath(of property: AnyKeyPath) -> [String]? {
         let (text, prefix) = ("\(property)", "\\\(Model.self).")
         guard text.hasPrefix(prefix) else { return nil }
-        let name = text.dropFirst(prefix.count)
-        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(name) : nil
+        let names = text.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
+            .map { $0.last == "?" ? $0.dropLast() : $0 }
+        let isName = { (name: Substring) in
+            !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        }
+        return names.allSatisfy(isName) ? names.map { String($0) } : nil
     }
 
     /// Whether a column has this name of which the made-up models show nothing.

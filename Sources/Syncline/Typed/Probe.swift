@@ -18,14 +18,21 @@ private struct Unknown: Error {}
 /// Which values are made up a second way.
 private enum Variation {
     case none, all
-    case column(String)
+    /// The value at a path alone. What it is nested in is there.
+    case path(ArraySlice<String>)
 
     func isVaried(_ key: any CodingKey) -> Bool {
         switch self {
         case .none: false
         case .all: true
-        case .column(let name): key.stringValue == name
+        case .path(let names): names.count == 1 && key.stringValue == names.first
         }
+    }
+
+    /// The variation of a value whose members are varied in part; nil for another one.
+    func below(_ key: any CodingKey) -> Variation? {
+        guard case .path(let names) = self, names.count > 1, key.stringValue == names.first else { return nil }
+        return .path(names.dropFirst())
     }
 }
 
@@ -41,9 +48,9 @@ struct Probe: Decoder {
         self.init(notes, 0, .none)
     }
 
-    /// Creates a probe that gives one column another value than the first probe does.
-    init(varying column: String, notes: ProbeNotes) {
-        self.init(notes, 0, .column(column))
+    /// Creates a probe that gives one column, or one member of it, another value than the first probe does.
+    init(varying path: [String], notes: ProbeNotes) {
+        self.init(notes, 0, .path(path[...]))
     }
 
     private init(_ notes: ProbeNotes?, _ depth: Int, _ variation: Variation) {
@@ -66,6 +73,11 @@ struct Probe: Decoder {
     }
     fileprivate func isVaried(_ key: any CodingKey) -> Bool { variation.isVaried(key) }
     fileprivate var isVaried: Bool { if case .all = variation { true } else { false } }
+
+    /// Returns a probe for a value at a key, if its members are varied in part.
+    fileprivate func partly(_ key: any CodingKey) -> Probe? {
+        variation.below(key).map { Probe(nil, depth + 1, $0) }
+    }
 
     /// Returns a probe for a value nested in this one.
     fileprivate func below(varied: Bool) -> Probe { Probe(nil, depth + 1, varied ? .all : .none) }
@@ -117,12 +129,13 @@ private struct ProbeColumns<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) -> Bool {
         probe.note(key)
-        return !probe.isVaried(key)
+        return !probe.isVaried(key) && probe.partly(key) == nil
     }
 
     func decode<Made: Decodable>(_ type: Made.Type, forKey key: Key) throws -> Made {
         probe.note(key)
         probe.note(type, key)
+        if let probe = probe.partly(key) { return try Made(from: probe) }
         return try probe.make(type, varied: probe.isVaried(key))
     }
 
@@ -139,7 +152,7 @@ private struct ProbeColumns<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func nested(_ key: Key) -> Probe {
         probe.note(key)
         probe.note([Value].self, key)
-        return probe.below(varied: probe.isVaried(key))
+        return probe.partly(key) ?? probe.below(varied: probe.isVaried(key))
     }
 }
 

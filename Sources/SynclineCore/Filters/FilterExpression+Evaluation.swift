@@ -68,10 +68,7 @@ extension FilterExpression {
     func operand(in row: some FilterSubject, _ work: FilterWork?) -> FilterOperand {
         switch self {
         case .column(let path):
-            var value = row.value(ofColumn: path[0])
-            for name in path.dropFirst() {
-                value = value[member: name] ?? .null
-            }
+            let value = row.value(at: path)
             return FilterOperand(value, path.count == 1 ? work?.type(of: value, in: path[0]) ?? .any : .any)
         case .literal(let value, let form):
             return FilterOperand(value, work?.type(of: value, in: nil, form) ?? .any)

@@ -5,7 +5,7 @@
 public struct RowQuery: Hashable, Sendable {
     /// A sort key.
     public struct Key: Hashable, Sendable {
-        /// The column.
+        /// The column; a member of a nested object is named with slashes: `place/street`.
         public var column: String
         /// Whether to sort in descending order.
         public var isDescending: Bool
@@ -107,7 +107,7 @@ extension RowQuery {
         _ types: TableTypes = TableTypes()
     ) -> Bool {
         for key in order {
-            let (first, second) = (left.row.value(ofColumn: key.column), right.row.value(ofColumn: key.column))
+            let (first, second) = (left.row.value(of: key), right.row.value(of: key))
             switch Value.sortOrder(first, second, as: types[key.column]) {
             case .less: return !key.isDescending
             case .greater: return key.isDescending
@@ -115,6 +115,24 @@ extension RowQuery {
             }
         }
         return Value.compare(.string(left.id), .string(right.id)) == .less
+    }
+}
+
+extension RowQuery.Key {
+    /// The column and the names of the members; nil for a column alone.
+    var path: [String]? {
+        guard column.utf8.contains(UInt8(ascii: "/")) else { return nil }
+        return column.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension FilterSubject {
+    /// The value that a row has for a sort key.
+    func value(of key: RowQuery.Key) -> Value { key.path.map(value(at:)) ?? value(ofColumn: key.column) }
+
+    /// The value of a column, or of a member of it.
+    func value(at path: [String]) -> Value {
+        path.dropFirst().reduce(value(ofColumn: path[0])) { $0[member: $1] ?? .null }
     }
 }
 

@@ -182,8 +182,8 @@ extension ByteWriter {
     }
 }
 
-extension StoredRow {
-    func value(ofColumn name: String) -> Value {
+extension StoredRow: FilterSubject {
+    package func value(ofColumn name: String) -> Value {
         name == "id" ? .string(id) : columns[name] ?? .null
     }
 

@@ -5,32 +5,37 @@ import SynclineGround
 struct SortOrder {
     private struct Key {
         var places: ColumnPlaces
-        let isID: Bool
+        /// Whether it is not the value of a column, but the id or a member.
+        let isSpecial: Bool
         let isDescending: Bool
         let type: ColumnType
     }
 
     private var keys: [Key]
-    /// The places of the first column, if there is one that is not the id.
+    /// The paths of the keys that are members, by their places.
+    private let paths: [Int: [String]]
+    /// The places of the first column, if it is one.
     private var first: ColumnPlaces
     private let hasFirst: Bool
 
     init(_ keys: [RowQuery.Key], _ types: TableTypes) {
         first = ColumnPlaces(keys.first?.column ?? "")
-        hasFirst = keys.first.map { $0.column != "id" } ?? false
-        self.keys = keys.map {
+        self.keys = keys.map { key in
             Key(
-                places: ColumnPlaces($0.column), isID: $0.column == "id", isDescending: $0.isDescending,
-                type: types[$0.column])
+                places: ColumnPlaces(key.column), isSpecial: key.column == "id" || key.path != nil,
+                isDescending: key.isDescending, type: types[key.column])
         }
+        hasFirst = self.keys.first?.isSpecial == false
+        paths = Dictionary(
+            keys.enumerated().compactMap { place, key in key.path.map { (place, $0) } }, uniquingKeysWith: { $1 })
     }
 
     /// Appends the sort keys of a row, without its id.
     mutating func append(_ row: EncodedRowView, to writer: inout ByteWriter) throws(SyncError) {
         for index in keys.indices {
             let start = writer.count
-            if keys[index].isID {
-                row.withID { writer.append(sortOf: SortTag.string, $0, limit: .max) }
+            if keys[index].isSpecial {
+                appendSpecial(index, row, &writer)
             } else if let value = row.encoded(&keys[index].places) {
                 do throws(MalformedBytes) {
                     try writer.append(sortOfEncoded: value, as: keys[index].type)
@@ -42,6 +47,13 @@ struct SortOrder {
             }
             if keys[index].isDescending { writer.invert(from: start) }
         }
+    }
+
+    private func appendSpecial(_ index: Int, _ row: EncodedRowView, _ writer: inout ByteWriter) {
+        guard let path = paths[index] else {
+            return row.withID { writer.append(sortOf: SortTag.string, $0, limit: .max) }
+        }
+        writer.append(sortOf: row.value(at: path), as: .any)
     }
 
     /// What a position of the order begins with; nil if it is not compared with encoded values.
@@ -70,6 +82,6 @@ struct SortOrder {
 extension RowQuery.Place {
     /// The place of a row in an order.
     init(of row: StoredRow, in order: [RowQuery.Key]) {
-        self.init(values: order.map { row.value(ofColumn: $0.column) }, id: row.id)
+        self.init(values: order.map { row.value(of: $0) }, id: row.id)
     }
 }

@@ -7,7 +7,9 @@ import SynclineGround
 
 extension Chance {
     fileprivate mutating func condition(_ depth: Int = 0) -> FilterExpression {
-        let column = FilterExpression.column(pick(["a", "b", "c"]))
+        let column =
+            once(in: 4)
+            ? FilterExpression.column([pick(["a", "b"]), pick(["x", "y"])]) : .column(pick(["a", "b", "c"]))
         let literal = FilterExpression.literal(
             once(in: 3) ? .null : once(in: 2) ? .integer(integer()) : .string(text()))
         switch below(depth < 2 ? 6 : 3) {
@@ -33,7 +35,9 @@ extension Chance {
     fileprivate mutating func liveQuery() -> RowQuery {
         var query = RowQuery(table: pick(["a", "b", "caf\u{e9}", "cafe\u{301}"]))
         if !once(in: 3) { query.filter = liveCondition() }
-        for _ in 0..<below(3) { query.order.append(.init(pick(["a", "b", "c", "id"]), descending: once(in: 2))) }
+        for _ in 0..<below(3) {
+            query.order.append(.init(pick(["a", "b", "c", "id", "a/x", "b/y"]), descending: once(in: 2)))
+        }
         if !once(in: 3) { query.top = below(5) }
         if once(in: 3) { query.skip = below(3) }
         if once(in: 3) { query.select = ["b", "none"] }

@@ -16,7 +16,9 @@ extension Chance {
         case 7: .date(date())
         case 8: .bytes(bytes(below(40)))
         case 9: .array((0..<below(4)).map { _ in value(depth: depth + 1) })
-        default: .object((0..<below(4)).map { _ in .init(text(), value(depth: depth + 1)) })
+        default:
+            .object(
+                (0..<below(4)).map { _ in .init(once(in: 2) ? pick(["x", "y"]) : text(), value(depth: depth + 1)) })
         }
     }
 
