@@ -30,8 +30,10 @@ public struct ModelQuery<Model: SyncModel>: Sendable {
     }
 
     mutating func add(orderBy column: Result<String, SyncError>, _ direction: SortDirection) {
-        order.append(column.map { RowQuery.Key($0, descending: direction == .descending) })
+        add(orderBy: column.map { RowQuery.Key($0, descending: direction == .descending) })
     }
+
+    mutating func add(orderBy key: Result<RowQuery.Key, SyncError>) { order.append(key) }
 
     /// Adds a sort key before all others.
     mutating func add(firstBy column: Result<String, SyncError>, _ direction: SortDirection) {

@@ -156,6 +156,26 @@ extension SyncTable {
     }
 }
 
+// MARK: Orders
+
+extension ModelSource {
+    /// Returns a query that sorts by a property of the model that each model refers to, after the sort keys given before:
+    /// `entries.order(by: Entry.account, \.name)`. Without such a model, the property counts as missing. No server sorts so.
+    public func order<Target: SyncModel, Value: Encodable>(
+        by relation: Relation<Model, Target>, _ property: KeyPath<Target, Value>,
+        _ direction: SortDirection = .ascending
+    ) -> Refined {
+        let key = relation.column.flatMap { column in
+            ModelColumns<Target>.shared.name(of: property).map { name in
+                var key = RowQuery.Key(column, descending: direction == .descending)
+                key.through = OrderThrough(name, of: Target.table, hasNumbers: Target.ID.isNumber)
+                return key
+            }
+        }
+        return refined { $0.add(orderBy: key) }
+    }
+}
+
 // MARK: Conditions
 
 extension Columns {

@@ -9,6 +9,8 @@ public struct RowQuery: Hashable, Sendable {
         public var column: String
         /// Whether to sort in descending order.
         public var isDescending: Bool
+        /// What is sorted by in place of the column, which refers to other rows.
+        package var through: OrderThrough?
 
         /// Creates a sort key.
         public init(_ column: String, descending: Bool = false) {
@@ -108,7 +110,7 @@ extension RowQuery {
     ) -> Bool {
         for key in order {
             let (first, second) = (left.row.value(of: key), right.row.value(of: key))
-            switch Value.sortOrder(first, second, as: types[key.column]) {
+            switch Value.sortOrder(first, second, as: key.type(types)) {
             case .less: return !key.isDescending
             case .greater: return key.isDescending
             case .equal, .none: continue
@@ -119,6 +121,9 @@ extension RowQuery {
 }
 
 extension RowQuery.Key {
+    /// The type of the values that are compared.
+    func type(_ types: TableTypes) -> ColumnType { through?.type ?? types[column] }
+
     /// The column and the names of the members; nil for a column alone.
     var path: [String]? {
         guard column.utf8.contains(UInt8(ascii: "/")) else { return nil }
@@ -128,7 +133,10 @@ extension RowQuery.Key {
 
 extension FilterSubject {
     /// The value that a row has for a sort key.
-    func value(of key: RowQuery.Key) -> Value { key.path.map(value(at:)) ?? value(ofColumn: key.column) }
+    func value(of key: RowQuery.Key) -> Value {
+        let own = key.path.map(value(at:)) ?? value(ofColumn: key.column)
+        return key.through.map { $0.value(for: own) } ?? own
+    }
 
     /// The value of a column, or of a member of it.
     func value(at path: [String]) -> Value {

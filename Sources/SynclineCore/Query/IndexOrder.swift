@@ -34,8 +34,9 @@ struct IndexOrder {
         let columns = scan.index.columns.dropFirst(scan.pins)
         if let first = keys.first {
             matched =
-                zip(keys, columns).prefix { $0.column.hasSameBytes(as: $1) && $0.isDescending == first.isDescending }
-                .count
+                zip(keys, columns).prefix {
+                    $0.column.hasSameBytes(as: $1) && $0.isDescending == first.isDescending && $0.through == nil
+                }.count
             guard matched > 0 else { return nil }
             isBackward = first.isDescending
         } else {

@@ -6,7 +6,7 @@ import SynclineGround
 package struct LiveAggregate: LiveContent {
     private let aggregate: RowAggregate
     private var filter: FilterExpression?
-    /// The other tables that the filter asks.
+    /// The other tables that the filter and the order ask.
     private let relatedTables: [String]
     /// The commit of the state that it was loaded from.
     private var loaded: UInt64 = 0
@@ -19,7 +19,7 @@ package struct LiveAggregate: LiveContent {
     package init(_ aggregate: RowAggregate) {
         self.aggregate = aggregate
         filter = aggregate.filter
-        relatedTables = aggregate.filter?.relatedTables ?? []
+        relatedTables = .joined(aggregate.filter?.relatedTables ?? [], aggregate.order.relatedTables)
         program = FilterProgram(aggregate.filter, TableTypes())
         groups = RowGroups(aggregate, TableTypes())
     }
@@ -61,7 +61,7 @@ extension LiveAggregate {
     /// of it.
     private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
         let isOwn = changes.table.hasSameBytes(as: aggregate.table)
-        if isOwn, aggregate.hasWindow { return true }
+        if isOwn || aggregate.order.relatedTables.containsExactly(changes.table), aggregate.hasWindow { return true }
         if isOwn, try changes.after.types(of: aggregate.table) != types { return true }
         guard let filter = aggregate.filter, filter.divides || relatedTables.containsExactly(changes.table) else {
             return false

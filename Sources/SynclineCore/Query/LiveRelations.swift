@@ -61,7 +61,7 @@ package struct LiveRelations: LiveContent {
 
     package var tables: [String]? {
         branches.reduce(page.tables ?? []) { all, branch in
-            .joined(.joined(all, [branch.relation.query.table]), branch.relation.query.filter?.relatedTables ?? [])
+            .joined(.joined(all, [branch.relation.query.table]), branch.relation.query.relatedTables)
         }
     }
 

@@ -19,7 +19,9 @@ package struct LiveWindow: LiveContent {
     private var types = TableTypes()
     private var order: SortOrder
     private var filter: FilterExpression?
-    /// The other tables that the filter asks.
+    /// The sort keys as the state has them.
+    private var sorting: [RowQuery.Key]
+    /// The other tables that the filter and the order ask.
     private let relatedTables: [String]
     /// The commit of the state that it was loaded from.
     private var loaded: UInt64 = 0
@@ -41,7 +43,8 @@ package struct LiveWindow: LiveContent {
         capacity = limit.addingOrMax(spare ?? max(32, limit / 4))
         order = SortOrder(query.order, types)
         filter = query.filter
-        relatedTables = query.filter?.relatedTables ?? []
+        sorting = query.order
+        relatedTables = query.relatedTables
         program = FilterProgram(query.filter, types)
     }
 
@@ -54,15 +57,16 @@ package struct LiveWindow: LiveContent {
         filter = try reader.resolved(query.filter, in: query.table)
         loaded = reader.snapshot.commit
         program = FilterProgram(filter, types)
-        order = SortOrder(query.order, types)
-        after = query.after.map { SortOrder.position($0, query.order, types) }
+        sorting = try reader.resolved(query.order)
+        order = SortOrder(sorting, types)
+        after = query.after.map { SortOrder.position($0, sorting, types) }
         var wide = query
         wide.skip = 0
         wide.top = capacity == .max ? nil : capacity
         wide.select = nil
         let result = try reader.run(wide)
         items = result.rows.map { row in
-            Item(position: SortOrder.position(RowQuery.Place(of: row, in: query.order), query.order, types), row: row)
+            Item(position: SortOrder.position(RowQuery.Place(of: row, in: sorting), sorting, types), row: row)
         }
         isWhole = items.count < capacity
         total = result.count ?? 0
@@ -72,8 +76,8 @@ package struct LiveWindow: LiveContent {
     package var result: QueryResult {
         let shown = items.dropFirst(query.skip).prefix(query.top ?? .max).map(\.row)
         let count = query.countsAll ? total : nil
-        guard let columns = query.select else { return QueryResult(rows: shown, count: count, order: query.order) }
-        let end = shown.last.map { RowQuery.Place(of: $0, in: query.order) }
+        guard let columns = query.select else { return QueryResult(rows: shown, count: count, order: sorting) }
+        let end = shown.last.map { RowQuery.Place(of: $0, in: sorting) }
         return QueryResult(rows: shown.map { $0.selecting(columns) }, count: count, end: end)
     }
 
@@ -100,9 +104,9 @@ package struct LiveWindow: LiveContent {
     private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {
         if try changes.after.types(of: query.table) != types { return true }
         if changes.count > 64, items.count > 4096 { return true }
-        guard let filter = query.filter, filter.divides || relatedTables.containsExactly(changes.table) else {
-            return false
-        }
+        let isRelated = relatedTables.containsExactly(changes.table)
+        if isRelated, try changes.after.resolved(query.order) != sorting { return true }
+        guard let filter = query.filter, filter.divides || isRelated else { return false }
         return try changes.after.resolved(filter, in: query.table) != self.filter
     }
 

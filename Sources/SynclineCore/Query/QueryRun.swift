@@ -18,9 +18,10 @@ final class QueryRun {
     init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
         self.reader = reader
         let asked = FilterConditions(query.filter)
-        if asked.dependOnState {
+        if asked.dependOnState || query.order.asksOthers {
             var resolved = query
             resolved.filter = try reader.resolved(query.filter, in: query.table)
+            resolved.order = try reader.resolved(query.order)
             (self.query, conditions) = (resolved, FilterConditions(resolved.filter))
         } else {
             (self.query, conditions) = (query, asked)

@@ -5,15 +5,15 @@ import SynclineGround
 struct SortOrder {
     private struct Key {
         var places: ColumnPlaces
-        /// Whether it is not the value of a column, but the id or a member.
+        /// Whether it is not the value of a column, but the id, a member, or what another row has.
         let isSpecial: Bool
         let isDescending: Bool
         let type: ColumnType
     }
 
     private var keys: [Key]
-    /// The paths of the keys that are members, by their places.
-    private let paths: [Int: [String]]
+    /// Members and what other rows have, by their places.
+    private let special: [Int: RowQuery.Key]
     /// The places of the first column, if it is one.
     private var first: ColumnPlaces
     private let hasFirst: Bool
@@ -22,12 +22,11 @@ struct SortOrder {
         first = ColumnPlaces(keys.first?.column ?? "")
         self.keys = keys.map { key in
             Key(
-                places: ColumnPlaces(key.column), isSpecial: key.column == "id" || key.path != nil,
-                isDescending: key.isDescending, type: types[key.column])
+                places: ColumnPlaces(key.column), isSpecial: key.column == "id" || key.isSpecial,
+                isDescending: key.isDescending, type: key.type(types))
         }
         hasFirst = self.keys.first?.isSpecial == false
-        paths = Dictionary(
-            keys.enumerated().compactMap { place, key in key.path.map { (place, $0) } }, uniquingKeysWith: { $1 })
+        special = Dictionary(uniqueKeysWithValues: keys.enumerated().filter(\.element.isSpecial).map { ($0, $1) })
     }
 
     /// Appends the sort keys of a row, without its id.
@@ -50,10 +49,10 @@ struct SortOrder {
     }
 
     private func appendSpecial(_ index: Int, _ row: EncodedRowView, _ writer: inout ByteWriter) {
-        guard let path = paths[index] else {
+        guard let key = special[index] else {
             return row.withID { writer.append(sortOf: SortTag.string, $0, limit: .max) }
         }
-        writer.append(sortOf: row.value(at: path), as: .any)
+        writer.append(sortOf: row.value(of: key), as: keys[index].type)
     }
 
     /// What a position of the order begins with; nil if it is not compared with encoded values.
@@ -72,11 +71,15 @@ struct SortOrder {
         var writer = ByteWriter()
         for (key, value) in zip(keys, place.values) {
             let start = writer.count
-            writer.append(sortOf: value, as: types[key.column])
+            writer.append(sortOf: value, as: key.type(types))
             if key.isDescending { writer.invert(from: start) }
         }
         return writer.bytes + Array(place.id.utf8)
     }
+}
+
+extension RowQuery.Key {
+    fileprivate var isSpecial: Bool { path != nil || through != nil }
 }
 
 extension RowQuery.Place {

@@ -191,6 +191,7 @@ package struct WireCodec: Sendable {
         if let filter = list.filter {
             parameters.append(HTTPHeader("$filter", try filter.forServers.text(for: serverProtocol)))
         }
+        try list.order.checkForServers()
         if !list.order.isEmpty {
             let keys = list.order.map { $0.column + ($0.isDescending ? " desc" : "") }
             parameters.append(HTTPHeader("$orderby", keys.joined(separator: ",")))

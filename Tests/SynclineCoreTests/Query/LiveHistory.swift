@@ -38,6 +38,12 @@ extension Chance {
         for _ in 0..<below(3) {
             query.order.append(.init(pick(["a", "b", "c", "id", "a/x", "b/y"]), descending: once(in: 2)))
         }
+        if once(in: 4) {
+            var key = RowQuery.Key(pick(["a", "b", "id", "b/x"]), descending: once(in: 2))
+            key.through = OrderThrough(
+                pick(["a", "b", "id", "a/x"]), of: pick(["a", "b", "caf\u{e9}"]), hasNumbers: once(in: 4))
+            query.order.insert(key, at: below(query.order.count + 1))
+        }
         if !once(in: 3) { query.top = below(5) }
         if once(in: 3) { query.skip = below(3) }
         if once(in: 3) { query.select = ["b", "none"] }

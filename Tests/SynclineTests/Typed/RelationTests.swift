@@ -56,6 +56,59 @@ private struct Finding: SyncModel {
         return database
     }
 
+    // MARK: Orders
+
+    @Test func `an order by what the referenced models have, in pages, live and past`() async throws {
+        let database = try await database()
+        let (findings, sites) = (try database.table(Finding.self), try database.table(Site.self))
+        let query = findings.order(by: Finding.site, \.name, .descending)
+        #expect(try await query.get().map(\.id) == ["b", "a", "c", "d"])
+        #expect(
+            try await findings.order(by: Finding.site, \.name).order(by: \.id, .descending).get().map(\.id)
+                == ["d", "c", "a", "b"])
+        var (page, found) = (try await query.limit(1).page() as SyncQuery<Finding>.Page?, [String]())
+        while let shown = page {
+            found += shown.models.map(\.id)
+            page = try await query.limit(1).page(after: shown)
+        }
+        #expect(found == ["b", "a", "c", "d"])
+        // An index on the reference does not have this order, also if a condition makes it the one to use.
+        try await findings.declareIndex(\.siteID)
+        #expect(try await query.limit(2).get().map(\.id) == ["b", "a"])
+
+        let before = database.lastEvent
+        var lists = try query.limit(2).observe().makeAsyncIterator()
+        #expect(try await lists.next()?.map(\.id) == ["b", "a"])
+        try await sites.update(id: Self.sites[0].id) { $0.name = "Zoo" }
+        #expect(try await lists.next()?.map(\.id) == ["a", "c"])
+        try await findings.update(id: "d") { $0.siteID = Self.sites[0].id }
+        try await findings.delete(id: "c")
+        #expect(try await lists.next()?.map(\.id) == ["a", "d"])
+        #expect(
+            try await database.history(at: before).table(Finding.self).order(by: Finding.site, \.name).get().count == 4)
+    }
+
+    @Test func `a reference may be a number or in another case, and of several sort keys`() async throws {
+        let database = try await database()
+        let findings = try database.table(Finding.self)
+        for (id, name) in [(1, "Zoe"), (12, "Abel")] {
+            try await database.table(Inspector.self).insert(Inspector(id: id, name: name))
+        }
+        try await findings.update(id: "a") { $0.inspector = 1 }
+        try await findings.update(id: "b") { $0.inspector = 12 }
+        try await findings.update(id: "c") { $0.inspector = 7 }
+        #expect(
+            try await findings.order(by: Finding.inspector, \.name, .descending).get().map(\.id) == [
+                "a", "b", "c", "d",
+            ])
+        try await database.rows(of: "finding").update(
+            ["id": "d", "siteID": .string(Self.sites[1].id.uuidString.lowercased())])
+        let query = findings.order(by: Finding.site, \.name).order(by: Finding.inspector, \.name)
+        #expect(try await query.get().map(\.id) == ["c", "a", "d", "b"])
+        let online = try Backend(url: "http://127.0.0.1:1").table(Finding.self)
+        await #expect(throws: SyncError.self) { try await online.order(by: Finding.site, \.name).get() }
+    }
+
     // MARK: Asked once
 
     @Test func `each model comes with the one it refers to`() async throws {
