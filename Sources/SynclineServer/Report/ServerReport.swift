@@ -66,12 +66,11 @@ struct ServerReport {
             _ = masking?.mask(ServerReport.types(table))
             var changed: [ReportedMoment] = []
             var (later, found, count) = (0, 0, UInt64(0))
-            try forEachPage(table, connection) { row, number in
-                let time = row.updatedAt.milliseconds
+            try forEachPage(table, connection) { time, row, number in
                 if time > span.upperBound {
                     later += 1
                 } else {
-                    let content = ReportedMoment.Content.row(table: table.schema.name, row.pulled)
+                    let content = ReportedMoment.Content.row(table: table.schema.name, row)
                     changed.append(ReportedMoment(time: time, number: number, content: content))
                 }
             } page: { event in
@@ -143,7 +142,7 @@ struct ServerReport {
         for table in tables {
             let types = ServerReport.types(table, at: span.lowerBound)
             add(masking?.mask(types) ?? types)
-            try forEachPage(table, connection) { _, _ in
+            try forEachPage(table, connection) { _, _, _ in
             } page: { event in
                 add(masking?.mask(event) ?? event)
                 return isWanted
@@ -158,13 +157,25 @@ struct ServerReport {
         return Event(time: time, .typed(TypeDeclaration(table: table.schema.name, columns: columns)))
     }
 
-    /// Passes each row that changed since the span began to `changed`, with its number, and the others, several at a
-    /// time, as an event to `page`, until that returns false.
+    /// Passes each row that changed since the span began to `changed`, with its time and number, and the others, several
+    /// at a time, as an event to `page`, until that returns false.
     private func forEachPage(
-        _ table: TableSQL, _ connection: any SQLConnection, changed: (TableRow, Int64) -> Void, page: (Event) -> Bool
+        _ table: TableSQL, _ connection: any SQLConnection, changed: (Int64, PulledRow, Int64) -> Void,
+        page: (Event) -> Bool
     ) throws(StoreFailure) {
         var rows: [PulledRow] = []
         var isWanted = true
+        // Most rows of a table have the same columns.
+        var shape = RowShape([])
+        func pulled(_ row: TableRow) -> PulledRow {
+            if row.isDeleted { return PulledRow(id: row.id, row: nil) }
+            // The id comes first.
+            let columns = row.members(.zumo2).dropFirst()
+            if !shape.names.elementsEqual(columns, by: { $0.hasSameBytes(as: $1.name) }) {
+                shape = RowShape(columns.map(\.name))
+            }
+            return PulledRow(id: row.id, row: Row(shape, columns.map(\.value)))
+        }
         func pass() {
             if isWanted, !rows.isEmpty {
                 isWanted = page(ReportedMoment.page(table.schema.name, rows, span.lowerBound))
@@ -174,21 +185,14 @@ struct ServerReport {
         try connection.run(table.allRows) { values in
             let row = table.row(values).row
             if row.updatedAt.milliseconds >= span.lowerBound {
-                changed(row, values.value(4).integer)
+                changed(row.updatedAt.milliseconds, pulled(row), values.value(4).integer)
             } else if !row.isDeleted {
-                rows.append(row.pulled)
+                rows.append(pulled(row))
                 if rows.count == 1000 { pass() }
             }
             return isWanted
         }
         pass()
-    }
-}
-
-extension TableRow {
-    /// The row as a client receives it; its id comes first.
-    fileprivate var pulled: PulledRow {
-        PulledRow(id: id, row: isDeleted ? nil : Row(Array(members(.zumo2).dropFirst())))
     }
 }
 
