@@ -5,12 +5,15 @@ import SynclineGround
 
 enum ModelCoding<Model: SyncModel> {
     /// Decodes a row of a table.
-    static func decode(_ row: StoredRow, table: String) throws(SyncError) -> Model {
+    /// - Parameter places: The same for each of many rows.
+    static func decode(
+        _ row: StoredRow, table: String, _ places: KeyPlaces = KeyPlaces()
+    ) throws(SyncError) -> Model {
         let rowID = row.id
         do throws(SyncError) {
-            let id = Value.Member("id", try Model.ID.encoded(rowID: rowID))
-            let model = try ValueDecoder.decode(Model.self, from: .object([id] + row.columns.members))
-            guard model.id.rowIDs.contains(rowID) else {
+            let id = try Model.ID.encoded(rowID: rowID)
+            let model = try ValueDecoder.decode(Model.self, from: RowDecoder(row.columns, id: id, places))
+            guard model.id.isFound(by: rowID) else {
                 throw SyncError(
                     .invalidItem, "id: the model's id is not the id of the row",
                     hint: "A model's id is the column \"id\", or one with the same value.")

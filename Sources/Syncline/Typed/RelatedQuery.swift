@@ -128,7 +128,8 @@ extension RelatedQuery {
             RelatedBranch(table: others.query.table.untyped) { source throws(SyncError) in
                 RowRelation(from: source, to: try others.query.rowQuery(), by: try column.get()) { rows in
                     // The error of a row that the model can't decode is thrown when the list is made.
-                    rows.compactMap { try? ModelCoding<Model>.decode($0, table: name) }.flatMap(keys)
+                    let places = KeyPlaces()
+                    return rows.compactMap { try? ModelCoding<Model>.decode($0, table: name, places) }.flatMap(keys)
                 }
             })
         for branch in others.branches {

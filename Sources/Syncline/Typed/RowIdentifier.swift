@@ -73,12 +73,16 @@ extension RowIdentifier {
     /// The id of a new row.
     var rowIDs: [String] { Self.rowIDs(for: self) }
 
+    /// Whether a row with an id can have this one.
+    func isFound(by rowID: String) -> Bool { (self as? String).map { $0 == rowID } ?? rowIDs.contains(rowID) }
+
     var newRowID: String { rowIDs.first ?? "" }
 
     /// Returns the id as a model encodes it, for a row's id.
     static func encoded(rowID: String) throws(SyncError) -> Value {
+        if Self.self == String.self { return .string(rowID) }
         // A model must find its row again, so `007` is not an integer here, and a UUID has the case of one of its row ids.
-        guard let id = Self(rowID: rowID), id.rowIDs.contains(rowID) else {
+        guard let id = Self(rowID: rowID), id.isFound(by: rowID) else {
             throw SyncError(
                 .invalidItem, "id: the row's id is not one that \(Self.self) can have",
                 hint: "Use `String` as the type of the model's id, or read the table without a model.")

@@ -22,8 +22,9 @@ public struct SnapshotTable<Model: SyncModel>: Sendable {
     /// Returns the models of the query; without conditions, all of them, sorted by id.
     @concurrent
     public func get() async throws(SyncError) -> [Model] {
-        try await state.query(try query.rowQuery(table: name)).rows.map { row throws(SyncError) in
-            try ModelCoding<Model>.decode(row, table: name)
+        let places = KeyPlaces()
+        return try await state.query(try query.rowQuery(table: name)).rows.map { row throws(SyncError) in
+            try ModelCoding<Model>.decode(row, table: name, places)
         }
     }
 }

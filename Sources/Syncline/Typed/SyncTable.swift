@@ -142,16 +142,17 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     // MARK: Rows and models
 
     /// Decodes a row.
-    func decode(_ row: StoredRow) throws(SyncError) -> Model {
-        try ModelCoding<Model>.decode(row, table: name)
+    func decode(_ row: StoredRow, _ places: KeyPlaces = KeyPlaces()) throws(SyncError) -> Model {
+        try ModelCoding<Model>.decode(row, table: name, places)
     }
 
     /// Decodes rows; skips those that can't be decoded if the app asked for that.
     func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] {
         var models: [Model] = []
         models.reserveCapacity(rows.count)
+        let places = KeyPlaces()
         for row in rows {
-            if let model = try reporting({ () throws(SyncError) in try decode(row) }) { models.append(model) }
+            if let model = try reporting({ () throws(SyncError) in try decode(row, places) }) { models.append(model) }
         }
         return models
     }

@@ -17,8 +17,18 @@ package enum ValueDecoder {
     package static func decode<Model: Decodable>(
         _ type: Model.Type, from value: Value, _ origin: Origin = .row
     ) throws(SyncError) -> Model {
+        try naming(type) { try decodeAny(type, value, origin, path: []) }
+    }
+
+    /// Decodes a model that is made of a row.
+    static func decode<Model: Decodable>(_ type: Model.Type, from row: RowDecoder) throws(SyncError) -> Model {
+        try naming(type) { try Model(from: row) }
+    }
+
+    /// Names the property in the error.
+    private static func naming<Model>(_ type: Model.Type, _ decode: () throws -> Model) throws(SyncError) -> Model {
         do {
-            return try decodeAny(type, value, origin, path: [])
+            return try decode()
         } catch let DecodingError.keyNotFound(key, context) {
             throw missing(context.codingPath + [key])
         } catch let DecodingError.valueNotFound(_, context) {
@@ -60,7 +70,7 @@ package enum ValueDecoder {
         _ type: Model.Type, _ value: Value, _ origin: Origin, path: [any CodingKey]
     ) throws -> Model {
         guard let special = special(type, value) else {
-            return try Model(from: Source(value: value, origin: origin, parentPath: path))
+            return try Model(from: ValueSource(value: value, origin: origin, parentPath: path))
         }
         guard let model = special as? Model else {
             throw DecodingError.typeMismatch(type, .init(codingPath: path, debugDescription: ""))
@@ -112,7 +122,7 @@ package enum ValueDecoder {
 }
 
 /// A value being decoded.
-private struct Source: Decoder {
+struct ValueSource: Decoder {
     let value: Value
     let origin: ValueDecoder.Origin
     let parentPath: [any CodingKey]
@@ -136,7 +146,7 @@ private struct Source: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = nested else { throw mismatch([String: Any].self) }
-        return KeyedDecodingContainer(KeyedSource<Key>(members, origin, codingPath))
+        return KeyedDecodingContainer(KeyedSource<Key>(NamedValues(members), origin, codingPath))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -147,7 +157,7 @@ private struct Source: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 }
 
-extension Source: SingleValueDecodingContainer {
+extension ValueSource: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value.isNull }
 
     func decode(_ type: Bool.Type) throws -> Bool {
@@ -196,46 +206,82 @@ extension Source: SingleValueDecodingContainer {
     }
 }
 
-private struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let members: [Value.Member]
-    /// The members by name, if there are many.
-    private let byName: [ExactString: Value]?
+/// Values by name.
+enum NamedValues {
+    /// Those of a row, which are read when they are asked for.
+    case row(RowDecoder)
+    case few([Value.Member])
+    case many([ExactString: Value])
+
+    init(_ members: [Value.Member]) {
+        self =
+            members.count > 32
+            ? .many(Dictionary(members.map { (ExactString($0.name), $0.value) }) { $1 }) : .few(members)
+    }
+
+    subscript(name: String) -> Value? {
+        switch self {
+        case .row(let row): row.value(name)
+        case .few(let members): members[member: name]
+        case .many(let values): values[ExactString(name)]
+        }
+    }
+
+    func contains(_ name: String) -> Bool {
+        if case .row(let row) = self { row.contains(name) } else { self[name] != nil }
+    }
+
+    var names: [String] {
+        switch self {
+        case .row(let row): row.names
+        case .few(let members): members.map(\.name).exact.map(\.text)
+        case .many(let values): values.keys.map(\.text)
+        }
+    }
+}
+
+struct KeyedSource<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let values: NamedValues
     private let origin: ValueDecoder.Origin
     let codingPath: [any CodingKey]
 
-    init(_ members: [Value.Member], _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
-        self.members = members
-        byName = members.count > 32 ? Dictionary(members.map { (ExactString($0.name), $0.value) }) { $1 } : nil
-        self.origin = origin
-        codingPath = path
+    init(_ values: NamedValues, _ origin: ValueDecoder.Origin, _ path: [any CodingKey]) {
+        (self.values, self.origin, codingPath) = (values, origin, path)
     }
 
-    private func value(_ name: String) -> Value? { byName.map { $0[name] } ?? members[member: name] }
+    var allKeys: [Key] { values.names.compactMap { Key(stringValue: $0) } }
+    func contains(_ key: Key) -> Bool { values.contains(key.stringValue) }
+    func decodeNil(forKey key: Key) -> Bool { values[key.stringValue]?.isNull ?? true }
 
-    var allKeys: [Key] {
-        (byName.map { Array($0.keys) } ?? Array(members.map(\.name).exact)).compactMap { Key(stringValue: $0.text) }
-    }
-
-    func contains(_ key: Key) -> Bool { value(key.stringValue) != nil }
-
-    private func source(_ key: any CodingKey) throws -> Source {
-        guard let value = value(key.stringValue) else {
+    private func source(_ key: any CodingKey) throws -> ValueSource {
+        guard let value = values[key.stringValue] else {
             throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: ""))
         }
-        return Source(value: value, origin: origin, parentPath: codingPath, key: key)
+        return ValueSource(value: value, origin: origin, parentPath: codingPath, key: key)
     }
 
-    func decodeNil(forKey key: Key) throws -> Bool { value(key.stringValue)?.isNull ?? true }
+    /// Nil for a value that is null or not there.
+    private func present(_ key: Key) -> ValueSource? {
+        guard let value = values[key.stringValue], !value.isNull else { return nil }
+        return ValueSource(value: value, origin: origin, parentPath: codingPath, key: key)
+    }
 
-    // The generic function does the same for each type, and takes longer.
+    // The generic functions do the same for each type, and take longer.
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source(key).decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try source(key).decode(type) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source(key).decode(type) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source(key).decode(type) }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source(key).decode(type) }
+    func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model { try source(key).decode(type) }
 
-    func decode<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model {
-        try source(key).decode(type)
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key)?.decode(type) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key)?.decode(type) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try present(key)?.decode(type) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try present(key)?.decode(type) }
+
+    func decodeIfPresent<Model: Decodable>(_ type: Model.Type, forKey key: Key) throws -> Model? {
+        try present(key)?.decode(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -260,13 +306,13 @@ private struct UnkeyedSource: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 
-    private mutating func next() throws -> Source {
+    private mutating func next() throws -> ValueSource {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
                 Any.self, .init(codingPath: codingPath, debugDescription: "the array has no more elements"))
         }
         defer { currentIndex += 1 }
-        return Source(value: elements[currentIndex], origin: origin, parentPath: codingPath)
+        return ValueSource(value: elements[currentIndex], origin: origin, parentPath: codingPath)
     }
 
     mutating func decodeNil() throws -> Bool {

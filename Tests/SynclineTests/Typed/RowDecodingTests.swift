@@ -1,0 +1,95 @@
+// Models made of rows: each key finds its column whatever the order of the columns, and whatever the model asks for.
+
+import SynclineCore
+import SynclineTesting
+import Testing
+
+@testable import Syncline
+
+@Suite struct RowDecodingTests {
+    struct Note: SyncModel, Hashable {
+        static let table = "note"
+        var id: String
+        var text: String
+        var count: Int?
+        var done: Bool
+        var size: Double?
+    }
+
+    /// Asks for each key twice and backwards, for one that no row has, and for all names.
+    struct Odd: SyncModel, Hashable {
+        static let table = "note"
+        var id: String
+        var names: Set<String>
+        var text: String
+        var done: Bool
+        var count: Int?
+
+        struct Name: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(_ name: String) { stringValue = name }
+            init(stringValue: String) { self.init(stringValue) }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Name.self)
+            count = values.contains(Name("count")) ? try values.decode(Int?.self, forKey: Name("count")) : nil
+            done = try values.decode(Bool.self, forKey: Name("done"))
+            text = try values.decode(String.self, forKey: Name("text"))
+            id = try values.decode(String.self, forKey: Name("id"))
+            guard try values.decode(String.self, forKey: Name("text")) == text, !values.contains(Name("none")),
+                try values.decodeNil(forKey: Name("none")),
+                try values.decodeIfPresent(Int.self, forKey: Name("count")) == count
+            else { throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not the same")) }
+            names = Set(values.allKeys.map(\.stringValue))
+        }
+
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    @Test func `a model reads its columns in rows of any shape`() throws {
+        let values: [Value.Member] = [
+            .init("text", .string("milk")), .init("count", .integer(3)), .init("done", .bool(true)),
+            .init("size", .double(0.5)), .init("other", .array([.integer(1)])),
+        ]
+        var chance = Chance(seed: 1)
+        let (places, oddPlaces) = (KeyPlaces(), KeyPlaces())
+        for number in 0..<300 {
+            var members = values.shuffled(using: &chance)
+            if chance.once(in: 3) { members.removeAll { $0.name == "count" } }
+            if chance.once(in: 3) { members.removeAll { $0.name == "size" } }
+            if chance.once(in: 3), let place = members.firstIndex(where: { $0.name == "count" }) {
+                members[place].value = .null
+            }
+            let count = members[member: "count"].flatMap { $0 == .null ? nil : 3 }
+            let row = StoredRow(id: "n\(number)", columns: Row(members))
+            let note = try ModelCoding<Note>.decode(row, table: "note", places)
+            #expect(
+                note
+                    == Note(
+                        id: row.id, text: "milk", count: count, done: true,
+                        size: members[member: "size"] == nil ? nil : 0.5))
+            let odd = try ModelCoding<Odd>.decode(row, table: "note", oddPlaces)
+            #expect(odd.names == Set(members.map(\.name) + ["id"]) && odd.text == "milk" && odd.done)
+            #expect(odd.id == row.id && odd.count == count)
+        }
+    }
+
+    @Test func `an error names the property and the row`() {
+        let row = StoredRow(id: "a", columns: Row([.init("text", .integer(1)), .init("done", .bool(true))]))
+        #expect(throws: SyncError.self) { try ModelCoding<Note>.decode(row, table: "note") }
+        do throws(SyncError) {
+            _ = try ModelCoding<Note>.decode(row, table: "note")
+        } catch {
+            #expect(error.code == .invalidItem && error.address == "note/a" && error.message.hasPrefix("text: "))
+        }
+        let short = StoredRow(id: "a", columns: Row([.init("text", .string("milk"))]))
+        do throws(SyncError) {
+            _ = try ModelCoding<Note>.decode(short, table: "note")
+        } catch {
+            #expect(error.message == "done: the row does not have this column")
+        }
+    }
+}
