@@ -35,7 +35,8 @@ let package = Package(
         .target(
             name: "SynclineWire",
             dependencies: [
-                "SynclineCore", "SynclineGround", .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                "CChecksum", "SynclineCore", "SynclineGround",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(

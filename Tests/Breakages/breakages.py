@@ -6,6 +6,7 @@
 """
 
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -90,6 +91,26 @@ def switches(names):
         "}", ""])
 
 
+def dependencies(manifest):
+    """What each target of a manifest depends on."""
+    found = {}
+    for target in re.finditer(r'\.target\(\s*name: "(\w+)",\s*dependencies: (?=\[)', manifest):
+        depth, end = 0, target.end()
+        while depth > 0 or end == target.end():
+            depth += {"[": 1, "]": -1}.get(manifest[end], 0)
+            end += 1
+        found[target[1]] = set(re.findall(r'"(\w+)"', manifest[target.end():end]))
+    return found
+
+
+def check_manifest():
+    """The copy's targets depend on what those of the sources do, except the test kit, of which the copy has a part."""
+    own, copied = dependencies((ROOT / "Package.swift").read_text()), dependencies((HERE / "Package.swift").read_text())
+    for name in sorted((own.keys() & copied.keys()) - {"SynclineTesting"}):
+        if own[name] != copied[name]:
+            raise SystemExit(f"{HERE}/Package.swift: {name} depends on other targets than in Package.swift: {sorted(own[name] ^ copied[name])}")
+
+
 def package():
     """Every file of the copy: the log, the core, SQL, the server and what is below them, what simulates disks, and the
     tests that are to catch something."""
@@ -155,6 +176,7 @@ def write(copy, files):
 if __name__ == "__main__":
     if any(word.startswith("-") for word in sys.argv[1:]) or len(sys.argv) > 3:
         raise SystemExit("usage: breakages.py [COPY [NAME]]")
+    check_manifest()
     files, names = package()
     if len(sys.argv) > 2 and sys.argv[2] not in names:
         raise SystemExit(f"there is no breakage {sys.argv[2]}")
