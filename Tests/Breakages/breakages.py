@@ -91,19 +91,19 @@ def switches(names):
         "}", ""])
 
 
-def dependencies(manifest):
-    """What each target of a manifest depends on."""
+def dependencies(package):
+    """What each target of a package depends on."""
     found = {}
-    for target in re.finditer(r'\.target\(\s*name: "(\w+)",\s*dependencies: (?=\[)', manifest):
+    for target in re.finditer(r'\.target\(\s*name: "(\w+)",\s*dependencies: (?=\[)', package):
         depth, end = 0, target.end()
         while depth > 0 or end == target.end():
-            depth += {"[": 1, "]": -1}.get(manifest[end], 0)
+            depth += {"[": 1, "]": -1}.get(package[end], 0)
             end += 1
-        found[target[1]] = set(re.findall(r'"(\w+)"', manifest[target.end():end]))
+        found[target[1]] = set(re.findall(r'"(\w+)"', package[target.end():end]))
     return found
 
 
-def check_manifest():
+def check_targets():
     """The copy's targets depend on what those of the sources do, except the test kit, of which the copy has a part."""
     own, copied = dependencies((ROOT / "Package.swift").read_text()), dependencies((HERE / "Package.swift").read_text())
     for name in sorted((own.keys() & copied.keys()) - {"SynclineTesting"}):
@@ -176,7 +176,7 @@ def write(copy, files):
 if __name__ == "__main__":
     if any(word.startswith("-") for word in sys.argv[1:]) or len(sys.argv) > 3:
         raise SystemExit("usage: breakages.py [COPY [NAME]]")
-    check_manifest()
+    check_targets()
     files, names = package()
     if len(sys.argv) > 2 and sys.argv[2] not in names:
         raise SystemExit(f"there is no breakage {sys.argv[2]}")
