@@ -40,8 +40,8 @@ extension SyncDatabase {
     /// Inserts the rows of a file, which are then pushed like any other changes, and returns how many there were. Throws
     /// and inserts none if the file is incomplete, has a row that is wrong, or one that the store has.
     ///
-    /// A large file is checked first, then inserted in several transactions. If one of these fails, for example because the
-    /// disk is full, the error says how many rows were inserted before.
+    /// A file of more than 4 MiB is checked first, then inserted in several transactions. If one of these fails, for example
+    /// because the disk is full, the error says how many rows were inserted before; a process that ends leaves them, too.
     ///
     /// - Parameters:
     ///   - table: The table of the rows. Nil if the file names the tables, which a CSV file does not.
@@ -53,6 +53,14 @@ extension SyncDatabase {
         into table: String? = nil, from path: String, as format: RowFormat
     ) async throws(SyncError) -> Int {
         try await RowImport(self, table, FilePlace(path: path), format).run()
+    }
+
+    /// The same, in one transaction up to a size.
+    @concurrent
+    package func importRows(
+        into table: String?, from path: String, as format: RowFormat, atOnce size: Int
+    ) async throws(SyncError) -> Int {
+        try await RowImport(self, table, FilePlace(path: path), format, partSize: size).run()
     }
 }
 

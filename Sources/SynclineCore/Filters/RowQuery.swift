@@ -134,7 +134,9 @@ extension RowQuery.Key {
 extension FilterSubject {
     /// The value that a row has for a sort key.
     func value(of key: RowQuery.Key) -> Value {
-        let own = key.path.map(value(at:)) ?? value(ofColumn: key.column)
+        var own = value(ofColumn: key.column)
+        // A column may have a slash in its name.
+        if own.isNull, let path = key.path { own = value(at: path) }
         return key.through.map { $0.value(for: own) } ?? own
     }
 

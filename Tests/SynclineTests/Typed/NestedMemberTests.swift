@@ -95,6 +95,23 @@ private struct Person: SyncModel {
         }
     }
 
+    @Test func `a column with a slash in its name decides an order`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        try await database.transaction { transaction in
+            for (id, size) in [("a", 2), ("b", 3), ("c", 1)] {
+                let item: Value = .object([
+                    .init("id", .string(id)), .init("w/h", .integer(Int64(size))),
+                    .init("w", .object([.init("h", .integer(Int64(-size)))])),
+                ])
+                try transaction.insert("t", item)
+            }
+        }
+        var query = RowQuery(table: "t")
+        query.order = [RowQuery.Key("w/h")]
+        #expect(try await database.rows(of: "t").query(query).rows.map(\.id) == ["c", "a", "b"])
+        try await database.close()
+    }
+
     @Test func `an order by a property of a nested value, and pages of it`() async throws {
         let (table, all) = try await people()
         func expect(_ query: SyncQuery<Person>, _ precedes: (Person, Person) -> Bool, _ line: Int = #line) async throws

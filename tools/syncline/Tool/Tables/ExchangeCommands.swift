@@ -177,6 +177,9 @@ enum ExchangeCommands {
         return try await importRows(table, head, lines, as: isCSV ? .csv : .jsonLines, arguments, context)
     }
 
+    /// Rows of up to about this size are inserted in one transaction: all or none.
+    private static let onceSize = 64 << 20
+
     /// Inserts rows. The lines, some of which were read already, are put into a file first.
     private nonisolated(nonsending) static func importRows(
         _ table: String?, _ head: [[UInt8]], _ lines: WatchedLines, as format: RowFormat, _ arguments: Arguments,
@@ -195,7 +198,7 @@ enum ExchangeCommands {
         }
         lines.finish()
         let count = try await context.withDatabase(arguments) { database in
-            try await database.importRows(into: table, from: path, as: format)
+            try await database.importRows(into: table, from: path, as: format, atOnce: onceSize)
         }
         withExtendedLifetime(folder) {}
         try context.output.value(["rows": .number(count)])
