@@ -7,6 +7,7 @@ extension String {
 
     /// The string between two marks. Each mark in the string is replaced.
     package func quoted(by mark: Unicode.Scalar, escaping replacement: String) -> String {
+        if !unicodeScalars.contains(mark) { return "\(mark)\(self)\(mark)" }
         var quoted = UnicodeScalarView([mark])
         for scalar in unicodeScalars {
             if scalar == mark { quoted.append(contentsOf: replacement.unicodeScalars) } else { quoted.append(scalar) }

@@ -8,11 +8,11 @@ import SynclineWire
 
 /// A read of a table with rules, by one caller.
 struct RuledRead {
-    private let statements: TableSQL
-    private let connection: any SQLConnection
+    let statements: TableSQL
+    let connection: any SQLConnection
     private let source: SQLRights
-    private let caller: CallerRights
-    private let limits: RowLimits
+    let caller: CallerRights
+    let limits: RowLimits
 
     init(
         _ statements: TableSQL, _ rights: TableRights, subject: String?, _ limits: RowLimits,
@@ -25,11 +25,11 @@ struct RuledRead {
         caller = CallerRights(subject ?? "", rights.terms)
     }
 
-    private var dialect: SQLDialect { statements.dialect }
+    var dialect: SQLDialect { statements.dialect }
 
     func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
 
-    private func spans(_ known: KnownRights) -> [BucketSpan] {
+    func spans(_ known: KnownRights) -> [BucketSpan] {
         known.buckets.flatMap { right in
             let number = RightsSQL.number(right.bucket, of: statements.schema.name)
             return right.intervals.list.map {
@@ -39,15 +39,6 @@ struct RuledRead {
     }
 
     // MARK: Lists
-
-    /// The buckets that the caller sees now, if a list in the order of ids can be merged from theirs.
-    func merging(_ plan: ListPlan, _ known: KnownRights) -> [BucketSpan]? {
-        guard caller.terms.count == 1,
-            plan.order.allSatisfy({ SystemColumn(anyCase: $0.column) == .id && !$0.isDescending })
-        else { return nil }
-        let open = spans(known).filter { $0.interval.end == nil }
-        return open.isEmpty || open.count > RuledRead.spansAtATime ? nil : open
-    }
 
     /// Makes rows as the caller sees them.
     func show(_ rows: inout [TableRow], _ known: KnownRights) {
@@ -62,33 +53,38 @@ struct RuledRead {
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
         // Only a list in this order ends with its page.
-        let endsEarly = plan.isByTime && !plan.counts
+        var endsEarly = plan.isByTime && !plan.counts
         let (page, isEndless) = plan.skip.addingReportingOverflow(plan.limit + 1)
-        let wanted = endsEarly && !isEndless ? page : .max
         var window = RightsWindow(
-            axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min, limit: min(wanted, 1000))
-        if endsEarly, let after = plan.after, let time = after.time, time >= window.since {
-            (window.since, window.sinceID) = (time, after.id)
+            axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min,
+            limit: endsEarly && !isEndless ? min(page, 1000) : 1000)
+        if let after = plan.after {
+            endsEarly = endsEarly && after.time != nil
+            if endsEarly, let time = after.time, time >= window.since {
+                (window.since, window.sinceID) = (time, after.id)
+            }
         }
-        var (rows, room) = ([] as [TableRow], limits.answerBytes)
+        var (rows, outcome, skipped, room) = ([] as [TableRow], ListOutcome(), 0, AnswerBudget(limits.answerBytes))
         try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { candidate in
             guard let row = plan.entry(candidate.id, candidate.right, row: candidate.row, filter, work),
                 row.updatedAt.milliseconds == candidate.place
             else { return true }
-            rows.append(row)
-            let told = rows.count - plan.skip
-            if endsEarly, told > 0 { room -= row.size }
-            // The first row is told whatever its size; the next one shows that there are more.
-            return rows.count < wanted && (room >= 0 || told < 2)
+            if !endsEarly {
+                rows.append(row)
+            } else if skipped < plan.skip {
+                skipped += 1
+            } else {
+                outcome.add(row, plan.limit, &room)
+            }
+            return !outcome.hasMore
         }
-        return plan.outcome(of: rows, isInOrder: endsEarly, statements.schema, limits)
+        return endsEarly ? outcome : plan.outcome(of: rows, statements.schema, limits)
     }
 
     // MARK: Changes
 
-    func changes(_ plan: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
-        var plan = plan
-        plan.until = min(plan.until ?? .max, mark.change)
+    func changes(_ asked: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
+        let plan = asked.through(mark.change)
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
         let window = RightsWindow(
@@ -120,26 +116,25 @@ struct RuledRead {
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         var window = window
+        var scan = RowScan(isWorthIt: dialect == .sqlite)
         while true {
             let active = try active(spans, window)
             var found = try unchanged(spans, known, window, active, withDepartures)
             let changing = spans.filter { $0.interval.end == nil && active?.contains($0.inBucket) ?? true }
             // One statement has its rows in order. Of several, each has a part.
-            let isStreamed = changing.count <= RuledRead.spansAtATime
+            let isStreamed = scan.isWorthIt || changing.count <= RuledRead.spansAtATime
             if !isStreamed {
                 try read(changing, known, window, at: nil, &found) { statements.changed($0, $1) }
             }
-            var merge = RightsMerge(try resolved(found.complete, known), bound: found.bound)
-            var (end, count, isWanted) = (nil as RightsCandidate?, 0, true)
-            if isStreamed, !changing.isEmpty {
+            let complete = found.hasDepartures ? try resolved(found.complete, known) : found.complete
+            var merge = RightsMerge(complete, bound: found.bound)
+            var (end, isWanted) = (nil as RightsCandidate?, true)
+            if isStreamed {
                 var part = window
                 if let bound = found.bound { part.until = min(part.until, bound.place) }
-                try connection.run(statements.changed(changing[...], part)) { values in
-                    count += 1
-                    let candidate = candidate(values, changing, known, window.axis)
-                    if count == part.limit { end = candidate }
-                    isWanted = merge.tell(candidate, body) && work.failure == nil
-                    return isWanted
+                let begun = changing.filter { window.axis.value(of: $0.interval.begin) < part.until }
+                (end, isWanted) = try stream(begun, known, part, &scan, &merge) { candidate in
+                    body(candidate) && work.failure == nil
                 }
             }
             try work.check(within: WorkLimit.current)
@@ -150,25 +145,67 @@ struct RuledRead {
         }
     }
 
+    /// Tells the rows that changed, as they arrive. Returns the last one if more may follow, and whether these are wanted.
+    private func stream(
+        _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, _ scan: inout RowScan,
+        _ merge: inout RightsMerge, _ body: (RightsCandidate) -> Bool
+    ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
+        var (end, count, isWanted, window) = (nil as RightsCandidate?, 0, true, window)
+        if scan.isWorthIt, !spans.isEmpty {
+            let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
+            try connection.run(statements.scanned(window)) { values in
+                var isOwn = false
+                if let since = seen.since(values) {
+                    let row = statements.row(values).row
+                    let own = axis.place(of: row, values)
+                    isOwn = axis.value(of: since) < own
+                    if isOwn {
+                        let right = RowRight(heldSince: since)
+                        let candidate = RightsCandidate(place: own, id: row.id, right: right, row: row)
+                        isWanted = merge.isEmpty ? body(candidate) : merge.tell(candidate, body)
+                    }
+                }
+                if scan.ends(after: isOwn) {
+                    let row = statements.row(values).row
+                    end = RightsCandidate(place: axis.place(of: row, values), id: row.id)
+                }
+                return isWanted && end == nil
+            }
+            guard isWanted, let last = end, spans.count <= RuledRead.spansAtATime else { return (end, isWanted) }
+            (window.since, window.sinceID, end) = (last.place, last.id, nil)
+        }
+        if spans.isEmpty { return (end, isWanted) }
+        try connection.run(statements.changed(spans[...], window)) { values in
+            count += 1
+            let candidate = candidate(values, spans, known, window.axis)
+            if count == window.limit { end = candidate }
+            isWanted = merge.tell(candidate, body)
+            return isWanted
+        }
+        return (end, isWanted)
+    }
+
     /// The candidates with the rights that ended; without the rows that the caller sees by another bucket, which are
     /// told where it has them.
     private func resolved(
         _ candidates: ArraySlice<RightsCandidate>, _ known: KnownRights
     ) throws(StoreFailure) -> ArraySlice<RightsCandidate> {
-        if !candidates.contains(where: { $0.row == nil }) { return candidates }
         let ids = candidates.filter { $0.row == nil }.map(\.id)
         let stays = try source.stays(of: ids)
         let rest = candidates.compactMap { candidate -> RightsCandidate? in
             if candidate.row != nil { return candidate }
-            var candidate = candidate
-            candidate.right = known.right(to: stays[ExactString(candidate.id)] ?? [])
-            return candidate.right.isHeld ? nil : candidate
+            let right = known.right(to: stays[ExactString(candidate.id)] ?? [])
+            return right.isHeld ? nil : RightsCandidate(place: candidate.place, id: candidate.id, right: right)
         }
         return rest[...]
     }
 
     /// The number of spans that one statement reads: databases limit the length of a statement.
     private static let spansAtATime = 16
+
+    static func parts(_ spans: [BucketSpan]) -> [ArraySlice<BucketSpan>] {
+        stride(from: 0, to: spans.count, by: spansAtATime).map { spans[$0..<min($0 + spansAtATime, spans.count)] }
+    }
 
     /// What is at places where rights began or ended, and the rows that left.
     private func unchanged(
@@ -201,30 +238,44 @@ struct RuledRead {
                 all.add(some, isCut: some.count == window.limit)
             }
         }
-        for span in Set(spans.map(\.inBucket)) where active?.contains(span) ?? true {
-            let some = try run(RightsSQL.left(span, window, dialect)) { row in
+        let lefts = Set(spans.map(\.inBucket)).filter { active?.contains($0) ?? true }
+        for some in RuledRead.parts(Array(lefts)) {
+            let found = try run(RightsSQL.left(some, window, dialect)) { row in
                 RightsCandidate(place: row.value(axis == .number ? 1 : 2).integer, id: row.value(0).text)
             }
-            all.add(some, isCut: some.count == window.limit)
+            all.add(found, isCut: found.count == window.limit)
         }
         return all
     }
 
-    /// The spans with rows that did not change since the caller gained the right, and whether all these fit into a page.
+    /// The spans with rows that did not change since the caller gained the right, and whether these are few: they fit
+    /// into a page, and more have changed.
     private func gained(
         _ spans: [BucketSpan], _ window: RightsWindow
     ) throws(StoreFailure) -> (spans: [BucketSpan], isFew: Bool) {
-        var (some, count) = ([] as [BucketSpan], 0)
-        for start in stride(from: 0, to: spans.count, by: RuledRead.spansAtATime) {
-            let part = spans[start..<min(start + RuledRead.spansAtATime, spans.count)]
-            try connection.run(statements.gainedCounts(part, window)) { row in
+        let some = try counts(spans, changed: false, window, limit: 1).spans
+        if dialect == .postgres || some.isEmpty { return (some, false) }
+        // Reading all in the order of ids passes those that changed.
+        if try counts(some, changed: true, window, limit: RowScan.some).sum < RowScan.some { return (some, false) }
+        let unchanged = try counts(some, changed: false, window, limit: window.limit).sum
+        if unchanged >= window.limit { return (some, false) }
+        return (some, unchanged < (try counts(some, changed: true, window, limit: unchanged + 1).sum))
+    }
+
+    /// The spans with rows that changed since the caller gained the right, or did not, and how many, each up to a limit.
+    private func counts(
+        _ spans: [BucketSpan], changed: Bool, _ window: RightsWindow, limit: Int
+    ) throws(StoreFailure) -> (spans: [BucketSpan], sum: Int) {
+        var (some, sum) = ([] as [BucketSpan], 0)
+        for part in RuledRead.parts(spans) {
+            try connection.run(statements.counts(part, changed: changed, window, limit: limit)) { row in
                 let found = Int(row.value(1).integer)
                 if found > 0 { some.append(spans[Int(row.value(0).integer)]) }
-                count += found
+                sum += found
                 return true
             }
         }
-        return (some, count < window.limit)
+        return (some, sum)
     }
 
     /// The buckets where something happened since a window begins; nil if they are too few to ask, or all were empty then.
@@ -265,9 +316,8 @@ struct RuledRead {
         let count = (spans.count + RuledRead.spansAtATime - 1) / RuledRead.spansAtATime
         // Each statement has its part of a page; one that has more is asked again.
         if count > 1 { window.limit = min(window.limit, 32 + 2 * window.limit / count) }
-        for start in stride(from: 0, to: spans.count, by: RuledRead.spansAtATime) {
+        for some in RuledRead.parts(spans) {
             if let bound = all.bound { window.until = min(window.until, bound.place) }
-            let some = spans[start..<min(start + RuledRead.spansAtATime, spans.count)]
             try read(statement(some, window), spans, known, window, at: place, &all)
         }
     }
@@ -294,16 +344,23 @@ struct RuledRead {
         at place: Int64? = nil
     ) -> RightsCandidate {
         let row = statements.row(values).row
-        let own = axis == .number ? values.value(4).integer : row.updatedAt.milliseconds
+        let own = axis.place(of: row, values)
         // By another alternative, the caller may have the right for longer.
         let since =
             caller.terms.count == 1
             ? spans[Int(values.value(statements.spanPlace).integer)].interval.begin : known.since(row)
-        var candidate = RightsCandidate(place: place ?? own, id: row.id, row: row)
-        if let since, max(axis.value(of: since), own) == candidate.place {
-            candidate.right = RowRight(heldSince: since)
+        let place = place ?? own
+        guard let since, max(axis.value(of: since), own) == place else {
+            return RightsCandidate(place: place, id: row.id, row: row)
         }
-        return candidate
+        return RightsCandidate(place: place, id: row.id, right: RowRight(heldSince: since), row: row)
+    }
+}
+
+extension RightsWindow.Axis {
+    /// A row's own place.
+    fileprivate func place(of row: TableRow, _ values: any SQLRow) -> Int64 {
+        self == .number ? values.value(4).integer : row.updatedAt.milliseconds
     }
 }
 

@@ -224,8 +224,8 @@ final class SQLStore: TableStore {
                     // Times depend on the caller, and so do departures.
                     if plan.includesDeleted || plan.namesTime { return try read.list(plan) }
                     let known = try read.known()
-                    let buckets = read.merging(plan, known)
-                    var outcome = try plainList(plan, statements, connection, &seen, of: buckets)
+                    if let outcome = try read.directList(plan, known) { return outcome }
+                    var outcome = try plainList(plan, statements, connection, &seen)
                     read.show(&outcome.rows, known)
                     return outcome
                 }
@@ -234,22 +234,20 @@ final class SQLStore: TableStore {
     }
 
     /// A list of rows as they are.
-    /// - Parameter buckets: Those that have all rows that the caller sees; nil for other lists.
     private func plainList(
-        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64,
-        of buckets: [BucketSpan]? = nil
+        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
         if let filter, !filter.isExact {
             return try evaluated(plan, filter, statements, connection, &number)
         }
-        return try selected(plan, filter, statements, connection, &number, of: buckets)
+        return try selected(plan, filter, statements, connection, &number)
     }
 
     /// A list whose filter and window the database evaluates.
     private func selected(
         _ plan: ListPlan, _ filter: FilterSQL?, _ statements: TableSQL, _ connection: any SQLConnection,
-        _ number: inout Int64, of buckets: [BucketSpan]?
+        _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
         var outcome = ListOutcome()
         var seen = number
@@ -260,13 +258,8 @@ final class SQLStore: TableStore {
         var wider = plan
         wider.limit += 1
         var room = AnswerBudget(limits.answerBytes)
-        let statement = buckets.map { statements.list(wider, filter, of: $0) } ?? statements.list(wider, filter)
-        try connection.run(statement) { values in
-            var (row, schema) = statements.row(values)
-            // The right to a bucket begins for all its rows.
-            if let buckets {
-                row.show(since: buckets[Int(values.value(statements.spanPlace).integer)].interval.begin)
-            }
+        try connection.run(statements.list(wider, filter)) { values in
+            let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             outcome.add(row, plan.limit, &room)
             // The statement ends by itself if the page is full.
@@ -374,9 +367,8 @@ final class SQLStore: TableStore {
         _ plan: ChangePlan, _ mark: ChangeMark, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
-        var plan = plan
         // Numbers beyond the mark are not the server's: once it issues them, the rows are in order.
-        plan.until = min(plan.until ?? .max, mark.change)
+        let plan = plan.through(mark.change)
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(count: count, mark)
         let mayShareNumber = !statements.schema.isOwn

@@ -69,8 +69,7 @@ extension MemoryTables {
     func ruled(
         _ plan: ChangePlan, _ filter: FilterExpression?, _ work: FilterWork
     ) throws(StoreFailure) -> ChangeOutcome {
-        var plan = plan
-        plan.until = min(plan.until ?? .max, mark.change)
+        let plan = plan.through(mark.change)
         var found: [TableChange] = []
         try eachRight(plan.table, plan.subject) { id, right, row in
             if let change = plan.change(id, right, row: row, filter, work) { found.append(change) }

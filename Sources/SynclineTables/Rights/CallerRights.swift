@@ -1,6 +1,6 @@
 // Computes what a caller may see: along the paths of a table's rule, what every step has in common.
 
-import SynclineGround
+package import SynclineGround
 package import SynclineWire
 
 /// Where edges and stays are kept.
@@ -130,15 +130,22 @@ package struct CallerRights: Hashable, Sendable {
 /// All rights of a caller at a moment: what he may see of rows follows from their stays alone.
 package struct KnownRights: Sendable {
     package let buckets: [BucketRight]
-    private var times: [RuleBucket: [ExactString: [RightIntervals]]] = [:]
+    private let times: [RuleBucket: [ExactString: [RightIntervals]]]
+    /// When the rights that last began.
+    package let open: [(bucket: RuleBucket, names: [ExactString: Stamp])]
     /// The latest time at which one of them began.
     package let latest: Int64
 
     package init(_ buckets: [BucketRight]) {
         self.buckets = buckets
         latest = buckets.compactMap { $0.intervals.list.last?.begin.time }.max() ?? .min
+        var times: [RuleBucket: [ExactString: [RightIntervals]]] = [:]
         for right in buckets {
             times[right.bucket, default: [:]][ExactString(right.name), default: []].append(right.intervals)
+        }
+        self.times = times
+        open = times.map { bucket, names in
+            (bucket, names.compactMapValues { all in all.compactMap(\.since).min { $0.change < $1.change } })
         }
     }
 
@@ -153,13 +160,11 @@ package struct KnownRights: Sendable {
 
     /// When the caller's right to a row began; nil if he has none.
     package func since(_ row: TableRow) -> Stamp? {
-        var since: Stamp?
-        for (bucket, names) in times {
-            guard let name = bucket.name(of: row) else { continue }
-            for case let time? in names[ExactString(name), default: []].map(\.list.last) where time.end == nil {
-                if since.map({ time.begin.change < $0.change }) ?? true { since = time.begin }
-            }
+        var first: Stamp?
+        for (bucket, names) in open {
+            guard let name = bucket.name(of: row), let begin = names[ExactString(name)] else { continue }
+            if first.map({ begin.change < $0.change }) ?? true { first = begin }
         }
-        return since
+        return first
     }
 }

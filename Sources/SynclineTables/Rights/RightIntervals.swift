@@ -41,6 +41,9 @@ package struct RightIntervals: Hashable, Sendable {
 
     package var isEmpty: Bool { list.isEmpty }
 
+    /// When the one that lasts began; nil if none does.
+    package var since: Stamp? { list.last.flatMap { $0.end == nil ? $0.begin : nil } }
+
     /// Intervals in any order; those that touch become one, with the times of the one that begins first.
     package init(merging intervals: [RightInterval]) {
         func isBefore(_ left: RightInterval, _ right: RightInterval) -> Bool {

@@ -70,8 +70,10 @@ package struct RuleCondition: Hashable, Sendable {
     package var column: String
     package var value: Value
 
-    package func holds(for row: TableRow) -> Bool {
-        switch (row.value(ofColumn: column), value) {
+    package func holds(for row: TableRow) -> Bool { holds(row.value(ofColumn: column)) }
+
+    package func holds(_ found: Value) -> Bool {
+        switch (found, value) {
         case (.string(let text), .string(let wanted)): text.hasSameBytes(as: wanted)
         case (.bool(let flag), .bool(let wanted)): flag == wanted
         default: false
@@ -85,9 +87,13 @@ package struct RuleCondition: Hashable, Sendable {
 }
 
 extension TableRow {
-    /// The value of a column that can name a bucket or a caller. They are compared exactly.
-    fileprivate func ruleText(_ column: String) -> String? {
-        guard case .string(let text) = value(ofColumn: column), !text.isEmpty else { return nil }
+    fileprivate func ruleText(_ column: String) -> String? { value(ofColumn: column).ruleText }
+}
+
+extension Value {
+    /// A column's value that can name a bucket or a caller. They are compared exactly.
+    package var ruleText: String? {
+        guard case .string(let text) = self, !text.isEmpty else { return nil }
         return text
     }
 }

@@ -18,21 +18,23 @@ extension ChangePlan {
         guard let place = known ?? right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
             asksFor(place, id)
         else { return nil }
-        var change: TableChange
-        switch (right.standing, row) {
-        case (.held(let since), let row?):
-            let shown = row.shown(since: since)
-            change = TableChange(number: place, row: shown, isInView: filter?.matches(shown, work) ?? true)
-            if !change.isInView { change.row = shown.bare }
-        case (.lost(let end, let byDeletion), _) where end.change == place:
-            // A client that begins has no rows. Another one may have a row by other ways, such as its own write.
-            guard since > 0 else { return nil }
-            change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
-            change.isByRight = !byDeletion
-        case (.held, nil), (.never, _), (.lost, _): return nil
+        switch right.standing {
+        case .held(let since):
+            guard let row else { return nil }
+            var change = TableChange(number: place, row: row, isInView: true, mayShareNumber: true)
+            change.row.show(since: since)
+            if let filter, !filter.matches(change.row, work) {
+                change.isInView = false
+                change.row = change.row.bare
+            }
+            return change
+        // A client that begins has no rows. Another one may have a row by other ways, such as its own write.
+        case .lost(let end, let byDeletion) where end.change == place && self.since > 0:
+            var change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
+            (change.isByRight, change.mayShareNumber) = (!byDeletion, true)
+            return change
+        case .never, .lost: return nil
         }
-        change.mayShareNumber = true
-        return change
     }
 
     /// Whether a place is after the plan's cursor, and not after its end.
@@ -52,11 +54,12 @@ extension ListPlan {
         _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
     ) -> TableRow? {
         guard isFinal(right, row) else { return nil }
-        switch (right.standing, row) {
-        case (.held(let since), let row?):
-            let shown = row.shown(since: since)
-            return filter?.matches(shown, work) ?? true ? shown : nil
-        case (.lost(let end, _), _) where includesDeleted:
+        switch right.standing {
+        case .held(let since):
+            guard var row else { return nil }
+            row.show(since: since)
+            return filter?.matches(row, work) ?? true ? row : nil
+        case .lost(let end, _) where includesDeleted:
             let departed = TableRow.departed(id, end)
             return filter?.aboutDepartures?.matches(departed, work) ?? true ? departed : nil
         default: return nil
@@ -76,13 +79,12 @@ extension ListPlan {
     }
 
     /// The page of a list that has some rows.
-    /// - Parameter isInOrder: Whether they are in the list's order.
     package func outcome(
-        of found: [TableRow], isInOrder: Bool = false, _ table: ServedTable, _ limits: RowLimits
+        of found: [TableRow], _ table: ServedTable, _ limits: RowLimits
     ) -> ListOutcome {
         let keys = order.map { RowQuery.Key(table.exactName(of: $0.column), descending: $0.isDescending) }
         let query = RowQuery(table: self.table, order: keys)
-        let sorted = isInOrder ? found : found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
+        let sorted = found.sorted { query.areInOrder(($0.id, $0), ($1.id, $1), table.types) }
         let rest = sorted.drop { row in after.map { !$0.isBefore(row) } ?? false }
         var outcome = ListOutcome()
         outcome.count = counts ? found.count : nil

@@ -115,6 +115,13 @@ package struct ChangePlan: Hashable, Sendable {
     /// The caller, who may not see all rows.
     package var subject: String?
     package var counts = false
+
+    /// The same without changes after a number.
+    package func through(_ last: Int64) -> ChangePlan {
+        var plan = self
+        plan.until = min(until ?? .max, last)
+        return plan
+    }
 }
 
 package struct ChangeOutcome: Hashable, Sendable {

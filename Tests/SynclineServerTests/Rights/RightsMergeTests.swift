@@ -24,7 +24,8 @@ import Testing
     @Test func `a source that is not cut has no bound`() {
         var all = RightsCandidates(limit: 10)
         all.add([], isCut: true)
-        all.add([candidate(2, "a"), candidate(1, "a")], isCut: false)
+        all.add([candidate(2, "a")], isCut: false)
+        all.add([candidate(1, "a")], isCut: false)
         #expect(all.complete.map(text) == ["1a", "2a"] && all.bound == nil && all.rest == 8)
     }
 

@@ -5,13 +5,18 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
-/// A row at a place at which it may be told. A row may be at several places, and is told at one of them.
-struct RightsCandidate {
-    var place: Int64
-    var id: String
-    var right = RowRight()
+/// A row at a place at which it may be told. A row may be at several places, and is told at one of them. It is an object,
+/// because a page takes longer to copy rows several times than to read them.
+final class RightsCandidate {
+    let place: Int64
+    let id: String
+    let right: RowRight
     /// Nil for a departure.
-    var row: TableRow?
+    let row: TableRow?
+
+    init(place: Int64, id: String, right: RowRight = RowRight(), row: TableRow? = nil) {
+        (self.place, self.id, self.right, self.row) = (place, id, right, row)
+    }
 
     func isBefore(_ other: RightsCandidate) -> Bool {
         place != other.place ? place < other.place : ExactString(id) < ExactString(other.id)
@@ -21,6 +26,8 @@ struct RightsCandidate {
 /// Candidates from several sources, and the last one up to which they are complete; nil if nothing follows.
 struct RightsCandidates {
     private var found: [RightsCandidate] = []
+    private var isInOrder = true
+    private(set) var hasDepartures = false
     private(set) var bound: RightsCandidate?
     let limit: Int
 
@@ -29,42 +36,52 @@ struct RightsCandidates {
     /// How many more a page needs of what comes first.
     var rest: Int { max(0, limit - found.count) }
 
+    /// Adds what one source has, in order.
     /// - Parameter isCut: Whether more of the same may follow.
     mutating func add(_ some: [RightsCandidate], isCut: Bool) {
+        guard let first = some.first, let last = some.last else { return }
+        // Each source has rows, or departures.
+        hasDepartures = hasDepartures || first.row == nil
+        isInOrder = isInOrder && found.last.map { $0.isBefore(first) } ?? true
         if found.isEmpty { found = some } else { found += some }
-        guard isCut, let last = some.last else { return }
-        if bound.map({ last.isBefore($0) }) ?? true { bound = last }
+        if isCut, bound.map({ last.isBefore($0) }) ?? true { bound = last }
     }
 
     /// Whether nothing at a place, or later, is part of them.
     func isFull(before place: Int64) -> Bool { bound.map { $0.place < place } ?? false }
 
-    private var isInOrder: Bool { found.indices.dropFirst().allSatisfy { found[$0 - 1].isBefore(found[$0]) } }
-
     /// Those that are complete, in order.
     var complete: ArraySlice<RightsCandidate> {
         let sorted = isInOrder ? found : found.sorted { $0.isBefore($1) }
         guard let bound else { return sorted[...] }
-        return sorted.prefix { !bound.isBefore($0) }
+        var end = sorted.count
+        while end > 0, bound.isBefore(sorted[end - 1]) { end -= 1 }
+        return sorted[..<end]
     }
 }
 
 /// Tells candidates in order: those that were collected, and others that arrive in order. A row that two buckets have at
 /// one place is told once.
 struct RightsMerge {
-    private var collected: ArraySlice<RightsCandidate>
+    private let collected: ArraySlice<RightsCandidate>
+    /// The first one of these that was not told.
+    private var next: Int
     private(set) var bound: RightsCandidate?
     private var last: (place: Int64, id: String)?
 
     init(_ collected: ArraySlice<RightsCandidate>, bound: RightsCandidate?) {
         (self.collected, self.bound) = (collected, bound)
+        next = collected.startIndex
     }
+
+    /// Whether nothing was collected, so that candidates may be told as they arrive, if each arrives once.
+    var isEmpty: Bool { collected.isEmpty && bound == nil }
 
     /// Tells what comes before a candidate that arrives, and the candidate. Returns whether more is wanted.
     mutating func tell(_ candidate: RightsCandidate, _ body: (RightsCandidate) -> Bool) -> Bool {
-        while let first = collected.first, first.isBefore(candidate) {
-            collected.removeFirst()
-            if !once(first, body) { return false }
+        while next < collected.endIndex, collected[next].isBefore(candidate) {
+            next += 1
+            if !once(collected[next - 1], body) { return false }
         }
         return once(candidate, body)
     }
@@ -73,9 +90,10 @@ struct RightsMerge {
     /// - Parameter end: The last candidate that arrived, if more may follow.
     mutating func finish(after end: RightsCandidate?, _ body: (RightsCandidate) -> Bool) -> Bool {
         if let end, bound.map({ end.isBefore($0) }) ?? true { bound = end }
-        while let first = collected.popFirst() {
-            if let bound, bound.isBefore(first) { break }
-            if !once(first, body) { return false }
+        while next < collected.endIndex {
+            next += 1
+            if let bound, bound.isBefore(collected[next - 1]) { break }
+            if !once(collected[next - 1], body) { return false }
         }
         return true
     }

@@ -158,14 +158,17 @@ enum RightsSQL {
         """
     }
 
-    /// The rows that left within a window: their ids, and when.
-    static func left(_ span: BucketSpan, _ window: RightsWindow, _ dialect: SQLDialect) -> SQLStatement {
+    /// The rows that left some buckets within a window: their ids, and when, in order.
+    static func left(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow, _ dialect: SQLDialect) -> SQLStatement {
         let place = window.axis == .number ? #""left""# : #""leftTime""#
+        let parts = spans.map { span -> SQLText in
+            "\(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) })"
+        }
         return SQLStatement(
             dialect,
             """
-            \(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) }) \
-            ORDER BY \(place), "id" LIMIT \(.integer(Int64(window.limit)))
+            \(parts, separator: " UNION ALL ") \
+            ORDER BY \(window.axis == .number ? "2" : "3"), 1 LIMIT \(.integer(Int64(window.limit)))
             """)
     }
 

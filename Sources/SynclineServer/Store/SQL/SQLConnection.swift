@@ -4,17 +4,48 @@ import SynclineCore
 import SynclineGround
 import SynclineTables
 
+/// Strings that are so few that a comparison with each takes less than a hash.
+struct FewTexts {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    init(_ texts: some Sequence<String>) {
+        for text in texts {
+            bytes += text.utf8
+            ends.append(bytes.count)
+        }
+    }
+
+    func place(of text: UnsafeRawBufferPointer) -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            for (place, end) in ends.enumerated() {
+                if UnsafeRawBufferPointer(rebasing: bytes[start..<end]).hasSameBytes(as: text) { return place }
+                start = end
+            }
+            return nil
+        }
+    }
+}
+
 /// A row, valid while it is passed to a body.
 protocol SQLRow {
     func value(_ index: Int) -> SQLValue
     /// A moment in whole milliseconds, rounded down.
     func instant(_ index: Int) -> Timestamp.Instant
+    /// The place of a string among some; nil if it is none of them.
+    func place(of index: Int, among texts: FewTexts) -> Int?
     /// Writes a value in the encoding of rows for a column of a type.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter)
 }
 
 extension SQLRow {
     func instant(_ index: Int) -> Timestamp.Instant { value(index).instant }
+
+    func place(of index: Int, among texts: FewTexts) -> Int? {
+        guard case .text(var text) = value(index) else { return nil }
+        return text.withUTF8 { texts.place(of: UnsafeRawBufferPointer($0)) }
+    }
 
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
         writer.append(value: type.value(value(index)))

@@ -26,41 +26,61 @@ enum SQLValue: Hashable, Sendable {
 
 /// SQL as a string literal: in `"\(column) = \(.text(id))"`, a string is a part of the SQL, and a value is bound.
 struct SQLText: ExpressibleByStringInterpolation {
-    fileprivate enum Part {
-        case text(String)
-        /// A placeholder for a value, of the type of a sample.
-        case value(SQLValue, sample: SQLValue)
+    /// A value, and how much of the SQL comes before its placeholder.
+    fileprivate struct Place {
+        var offset: Int
+        let value: SQLValue
+        /// The placeholder is of the type of the value, or its type follows from its context.
+        let isTyped: Bool
     }
 
     struct StringInterpolation: StringInterpolationProtocol {
-        fileprivate var parts: [Part] = []
+        fileprivate var sql: String
+        fileprivate var places: [Place] = []
 
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        init(literalCapacity: Int, interpolationCount: Int) {
+            sql = ""
+            sql.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
 
-        mutating func appendLiteral(_ sql: String) { parts.append(.text(sql)) }
+        mutating func appendLiteral(_ sql: String) { self.sql += sql }
 
-        mutating func appendInterpolation(_ sql: String) { parts.append(.text(sql)) }
+        mutating func appendInterpolation(_ sql: String) { self.sql += sql }
 
-        mutating func appendInterpolation(_ sql: SQLText) { parts += sql.parts }
+        mutating func appendInterpolation(_ other: SQLText) {
+            let start = sql.utf8.count
+            sql += other.sql
+            for var place in other.places {
+                place.offset += start
+                places.append(place)
+            }
+        }
 
-        mutating func appendInterpolation(_ value: SQLValue) { parts.append(.value(value, sample: value)) }
+        mutating func appendInterpolation(_ value: SQLValue) { append(value, isTyped: true) }
 
         /// A value whose type follows from its context.
-        mutating func appendInterpolation(untyped value: SQLValue) { parts.append(.value(value, sample: .null)) }
+        mutating func appendInterpolation(untyped value: SQLValue) { append(value, isTyped: false) }
 
         mutating func appendInterpolation(_ list: [SQLText], separator: String) {
             for (place, sql) in list.enumerated() {
-                if place > 0 { parts.append(.text(separator)) }
-                parts += sql.parts
+                if place > 0 { self.sql += separator }
+                appendInterpolation(sql)
             }
+        }
+
+        private mutating func append(_ value: SQLValue, isTyped: Bool) {
+            places.append(Place(offset: sql.utf8.count, value: value, isTyped: isTyped))
         }
     }
 
-    fileprivate let parts: [Part]
+    fileprivate let sql: String
+    fileprivate let places: [Place]
 
-    init(stringLiteral sql: String) { parts = [.text(sql)] }
+    init(stringLiteral sql: String) { (self.sql, places) = (sql, []) }
 
-    init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+    init(stringInterpolation: StringInterpolation) {
+        (sql, places) = (stringInterpolation.sql, stringInterpolation.places)
+    }
 }
 
 /// A SQL string, and the values for its placeholders in order.
@@ -93,15 +113,17 @@ struct SQLStatement: Hashable, Sendable {
     /// All bound values, in order.
     var allValues: [SQLValue] { values + (columns?.bound ?? []) }
 
-    mutating func add(_ sql: SQLText) {
-        for part in sql.parts {
-            switch part {
-            case .text(let sql): text += sql
-            case .value(let value, let sample):
-                values.append(value)
-                text += dialect.placeholder(values.count, for: sample)
-            }
+    mutating func add(_ more: SQLText) {
+        var rest = more.sql.utf8[...]
+        var start = 0
+        for place in more.places {
+            let end = rest.index(rest.startIndex, offsetBy: place.offset - start)
+            text += Substring(rest[..<end])
+            values.append(place.value)
+            text += dialect.placeholder(values.count, for: place.isTyped ? place.value : .null)
+            (rest, start) = (rest[end...], place.offset)
         }
+        text += Substring(rest)
     }
 }
 

@@ -21,7 +21,9 @@ extension TableSQL {
             let system: [SystemColumn] = [.version, .updatedAt, .id]
             for (last, keys) in zip(system, [[.version], [.updatedAt, .id], [.id]] as [[SystemColumn]]) {
                 let name = "\(prefix)\(id)_\(last.rawValue)"
-                let columns = ([column] + keys.map(\.rawValue)).map { SQLDialect.quoted(table.source(of: $0)) }
+                var columns = ([column] + keys.map(\.rawValue)).map { SQLDialect.quoted(table.source(of: $0)) }
+                // SQLite reads the column of an index's condition, and so the row unless the index has it.
+                if dialect == .sqlite { columns.append(SQLDialect.quoted("deleted")) }
                 indexes[name] = """
                     CREATE INDEX IF NOT EXISTS \(SQLDialect.quoted(name)) ON \(SQLDialect.quoted(source)) \
                     (\(columns.joined(separator: ", "))) WHERE \(isThere(SQLDialect.quoted("deleted"), dialect))
@@ -82,7 +84,7 @@ extension TableSQL {
     // MARK: Reading
 
     /// The place of the column after those of a row: which span the row is of.
-    var spanPlace: Int { schema.columns.count + 6 }
+    var spanPlace: Int { schema.columns.count + TableSQL.firstColumn }
 
     /// The rows of open spans that changed within a window and since the caller had the right, in order.
     func changed(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
@@ -97,62 +99,97 @@ extension TableSQL {
         }
     }
 
-    /// How many rows each span has that did not change since the caller gained the right, up to one page.
-    func gainedCounts(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
+    /// All rows at the places of a window, in order.
+    func scanned(_ window: RightsWindow) -> SQLStatement {
+        let order = window.axis == .number ? name(.version) : "\(name(.updatedAt)), \(name(.id))"
+        var statement = SQLStatement(
+            dialect,
+            """
+            SELECT \(selection) FROM \(table) \
+            WHERE \(window.condition(place(window.axis), name(.id)) { value($0, window.axis) }) ORDER BY \(order)
+            """)
+        statement.isLarge = true
+        return statement
+    }
+
+    /// Some rows, evenly spread over the table.
+    var sample: SQLStatement {
+        let count = RowScan.some
+        let numbers = "[\((0..<count).map(String.init).joined(separator: ","))]"
+        let place = TableSQL.places[1]
+        return SQLStatement(
+            dialect,
+            prepared: """
+                SELECT \(selection) FROM (SELECT "value" AS \(place) FROM json_each('\(numbers)')) CROSS JOIN \(table) \
+                ON \(table).rowid = 1 + \(place) * ((SELECT max(rowid) FROM \(table)) - 1) / \(count - 1)
+                """)
+    }
+
+    /// How many rows each span has that did not change since the caller gained the right, or that did, up to a limit.
+    func counts(_ spans: ArraySlice<BucketSpan>, changed: Bool, _ window: RightsWindow, limit: Int) -> SQLStatement {
         let parts = zip(spans.indices, spans).map { index, span -> SQLText in
             """
             SELECT \(String(index)), (SELECT count(*) FROM (SELECT 1 FROM \(table) \
-            WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) AND \(isUnchanged(span, window)) \
-            LIMIT \(.integer(Int64(window.limit)))) AS "few")
+            WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) \
+            AND \(compares(span, changed ? ">" : "<=", window)) LIMIT \(.integer(Int64(limit)))) AS "some")
             """
         }
         return SQLStatement(dialect, "\(parts, separator: " UNION ALL ")")
     }
 
     /// The rows of spans that begin at one place, and that did not change since, in the order of their ids.
-    /// - Parameter isFew: Whether they are few enough to be sorted; many are read in this order.
+    /// - Parameter isFew: Whether they are few enough to be sorted; others are read in this order, with those that did.
     func gained(_ spans: ArraySlice<BucketSpan>, after id: String?, isFew: Bool, _ window: RightsWindow) -> SQLStatement
     {
-        let rest: SQLText = id.map { " AND \(name(.id)) > \(.text($0))" } ?? ""
-        // By the column alone, SQLite chooses an index of places, and sorts.
-        let prefix: SQLText = isFew || dialect == .postgres ? "" : "+"
-        return merged(spans, order: [.id], limit: window.limit, sorts: isFew) {
-            "\(prefix)\(isUnchanged($0, window))\(rest)"
+        let rest: SQLText = id.map { "\(name(.id)) > \(.text($0))" } ?? "1 = 1"
+        guard let first = spans.first, !isFew, dialect == .sqlite else {
+            return merged(spans, order: [.id], limit: window.limit, sorts: isFew) {
+                "\(compares($0, "<=", window)) AND \(rest)"
+            }
         }
+        return merged(spans, order: [.id], limit: window.limit, checking: compares(first, "<=", window)) { _ in rest }
     }
 
-    private func isUnchanged(_ span: BucketSpan, _ window: RightsWindow) -> SQLText {
-        "\(place(window.axis)) <= \(value(window.axis.value(of: span.interval.begin), window.axis))"
+    /// Compares the places of rows with the one at which a span begins.
+    private func compares(_ span: BucketSpan, _ relation: String, _ window: RightsWindow) -> SQLText {
+        "\(place(window.axis)) \(relation) \(value(window.axis.value(of: span.interval.begin), window.axis))"
     }
 
     /// The rows of several spans as one order.
-    /// - Parameter sorts: Whether they are sorted; otherwise each span's rows come from an index in this order.
+    /// - Parameters:
+    ///   - sorts: Whether they are sorted; otherwise each span's rows come from an index in this order.
+    ///   - check: What must hold of each row, and does not choose the index.
     func merged(
-        _ spans: ArraySlice<BucketSpan>, order: [SystemColumn], limit: Int, skip: Int = 0, sorts: Bool = false,
-        _ condition: (BucketSpan) -> SQLText
+        _ spans: ArraySlice<BucketSpan>, order: [SystemColumn], limit: Int, sorts: Bool = false,
+        checking check: SQLText? = nil, _ condition: (BucketSpan) -> SQLText
     ) -> SQLStatement {
         // SQLite copies what it sorts, and each row on its way through a union: there these are only the rows' places.
         let isJoined = dialect == .sqlite && (spans.count > 1 || sorts)
         let keys = zip(order, TableSQL.places[3...]).map { "\(name($0)) AS \($1)" }.joined(separator: ", ")
+        let checks: SQLText = check.map { "\(dialect == .sqlite ? "+" : "")(\($0))" } ?? "1 = 1"
         let parts = zip(spans.indices, spans).map { index, span -> SQLText in
             """
             SELECT \(isJoined ? "rowid AS \(TableSQL.places[1]), \(index) AS \(TableSQL.places[2]), \(keys)" : "\(selection), \(index)") \
-            FROM \(table) WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) AND \(condition(span))
+            FROM \(table) WHERE \(isIn(span.bucket, "\(.text(span.name.text))")) AND \(condition(span)) \
+            AND \(isJoined ? "1 = 1" : checks)
             """
         }
         // A union is ordered by the positions of its columns.
         let places = isJoined ? order.indices.map { String($0 + 3) } : order.map(TableSQL.place)
-        let union: SQLText = """
-            \(parts, separator: " UNION ALL ") ORDER BY \(places.joined(separator: ", ")) \
-            LIMIT \(.integer(Int64(limit)))\(skip == 0 ? "" : " OFFSET \(.integer(Int64(skip)))" as SQLText)
-            """
-        var statement = SQLStatement(
-            dialect,
-            isJoined
-                ? """
-                SELECT \(selection), \(TableSQL.places[2]) FROM (\(union)) \
-                CROSS JOIN \(table) ON \(table).rowid = \(TableSQL.places[1])
-                """ : union)
+        let ordered: SQLText = "\(parts, separator: " UNION ALL ") ORDER BY \(places.joined(separator: ", "))"
+        let page: SQLText = " LIMIT \(.integer(Int64(limit)))"
+        var statement = SQLStatement(dialect, "\(ordered)\(page)")
+        if isJoined {
+            // Without a limit, SQLite would not keep the order.
+            let rows: SQLText = check == nil ? "\(ordered)\(page)" : "\(ordered) LIMIT -1"
+            let rest: SQLText = check == nil ? "" : " WHERE \(checks)\(page)"
+            statement = SQLStatement(
+                dialect,
+                """
+                SELECT \(selection), \(TableSQL.places[2]) FROM (\(rows)) \
+                CROSS JOIN \(table) ON \(table).rowid = \(TableSQL.places[1])\(rest)
+                """)
+        }
         statement.isLarge = true
         return statement
     }

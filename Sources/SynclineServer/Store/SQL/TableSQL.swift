@@ -16,6 +16,7 @@ final class TableSQL: Sendable {
     private let newInsertion: String
     private let changing: String
     private let byID: String
+    private let names: [SystemColumn: String]
     /// The system columns that an insert sets, in order, and those that an update sets.
     let inserted: [SystemColumn]
     let updated: [SystemColumn]
@@ -25,6 +26,8 @@ final class TableSQL: Sendable {
         self.dialect = dialect
         table = SQLDialect.quoted(schema.definition.source)
         selection = TableSQL.selection(schema)
+        names = Dictionary(
+            uniqueKeysWithValues: SystemColumn.allCases.map { ($0, SQLDialect.quoted(schema.source(of: $0))) })
         inserted = TableSQL.stamped(schema)
         updated = TableSQL.restamped(schema)
         insertion = TableSQL.insertion(schema, schema.columns, dialect)
@@ -42,7 +45,7 @@ final class TableSQL: Sendable {
         dialect.placeholder(number, for: schema.isOwn ? sample : .null)
     }
 
-    func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
+    func name(_ column: SystemColumn) -> String { names[column] ?? SQLDialect.quoted(schema.source(of: column)) }
 
     /// The selected columns of a row: the schema number, id, times, version, deleted mark, then the columns in order.
     private static func selection(_ schema: ServedTable) -> String {
@@ -91,8 +94,9 @@ final class TableSQL: Sendable {
     }
 
     /// The rows of a plan in order; the database applies the window if it evaluates the filter.
-    func list(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
-        var conditions = conditions(plan, filter)
+    /// - Parameter rules: Whether only rows that the caller sees.
+    func list(_ plan: ListPlan, _ filter: FilterSQL?, rules: Bool = true) -> SQLStatement {
+        var conditions = conditions(plan, filter, rules: rules)
         if let place = plan.after { conditions.append(after(place)) }
         var statement = SQLStatement(
             dialect, "SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(order(plan.order))")
@@ -103,15 +107,10 @@ final class TableSQL: Sendable {
         return statement
     }
 
-    /// The rows of a plan in the order of ids, all of which are in some buckets.
-    func list(_ plan: ListPlan, _ filter: FilterSQL?, of buckets: [BucketSpan]) -> SQLStatement {
-        var conditions: [SQLText] = []
-        if let filter = filter?.sql { conditions.append("(\(filter))") }
-        if let place = plan.after { conditions.append(after(place)) }
-        if conditions.isEmpty { conditions = ["1 = 1"] }
-        return merged(buckets[...], order: [.id], limit: plan.limit, skip: plan.skip) { _ in
-            "\(conditions, separator: " AND ")"
-        }
+    /// The rows of some buckets after an id, in the order of ids.
+    func list(after id: String?, _ filter: FilterSQL?, of buckets: ArraySlice<BucketSpan>, limit: Int) -> SQLStatement {
+        let rest: SQLText = id.map { "\(name(.id)) > \(.text($0))" } ?? "1 = 1"
+        return merged(buckets, order: [.id], limit: limit, checking: filter?.sql) { _ in rest }
     }
 
     /// The rows after an id that are not deleted, in the order of ids, as many as a sweep reads at a time.
@@ -150,13 +149,15 @@ final class TableSQL: Sendable {
         return "(\(name(.updatedAt)), \(name(.id))) > (\(.time(time)), \(.text(place.id)))"
     }
 
-    private func conditions(_ plan: ListPlan, _ filter: FilterSQL?) -> [SQLText] {
+    private func conditions(_ plan: ListPlan, _ filter: FilterSQL?, rules: Bool = true) -> [SQLText] {
         var conditions: [SQLText] = []
         if !plan.includesDeleted, schema.systemColumns.contains(.deleted) {
-            conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
+            // All rows together aren't read by an index of buckets.
+            let sign = rules ? "" : "+"
+            conditions.append(dialect == .sqlite ? "\(sign)\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
         }
         if let own = ownership(plan.subject) { conditions.append(own) }
-        if let rule = schema.definition.rules.read {
+        if rules, let rule = schema.definition.rules.read {
             conditions.append(isSeen(by: rule, plan.subject ?? ""))
         }
         if let filter = filter?.sql { conditions.append("(\(filter))") }
@@ -401,11 +402,14 @@ final class TableSQL: Sendable {
 
     // MARK: Reading
 
+    /// The place of a row's first column after the system columns.
+    static let firstColumn = 6
+
     /// The row that a database returned, and the schema number at that moment.
     func row(_ values: any SQLRow) -> (row: TableRow, schema: Int64) {
         var columns = ByteWriter(capacity: 256)
         for (place, column) in schema.columns.enumerated() {
-            values.encode(place + 6, as: column.type, into: &columns)
+            values.encode(place + TableSQL.firstColumn, as: column.type, into: &columns)
         }
         let row = TableRow(
             id: values.value(1).text, columns: Row(shape: schema.shape, bytes: columns.bytes),

@@ -175,6 +175,8 @@ private struct SQLiteRow: SQLRow {
         }
     }
 
+    func place(of index: Int, among texts: FewTexts) -> Int? { text(Int32(index)).flatMap(texts.place) }
+
     /// Strings, the most common values, are copied directly from SQLite's memory.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
         // Strings stored by other programs need not be UTF-8.

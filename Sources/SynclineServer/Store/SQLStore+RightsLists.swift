@@ -1,0 +1,129 @@
+// Lists of rows with rules that name no times: those by id are merged from the orders of the caller's buckets, and all are
+// found among all rows if the caller sees most of them.
+
+import SynclineCore
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+/// A page that is being collected from rows in order.
+private struct ListPage {
+    private(set) var outcome = ListOutcome()
+    private var skip: Int
+    private let limit: Int
+    private var room: AnswerBudget
+    private var last: String?
+
+    init(_ plan: ListPlan, _ limits: RowLimits) {
+        (skip, limit, room) = (plan.skip, plan.limit, AnswerBudget(limits.answerBytes))
+    }
+
+    var wanted: Int { min(skip, 10_000) + min(limit - outcome.rows.count, 10_000) + 1 }
+
+    /// Takes a row, as the caller sees it, unless it has just come. Returns whether more are wanted.
+    mutating func take(_ row: TableRow, since: Stamp) -> Bool {
+        if let last, last.hasSameBytes(as: row.id) { return true }
+        last = row.id
+        if skip > 0 {
+            skip -= 1
+        } else {
+            var row = row
+            row.show(since: since)
+            outcome.add(row, limit, &room)
+        }
+        return !outcome.hasMore
+    }
+
+    mutating func count(_ rows: Int64?) { outcome.count = rows.map { Int($0) } }
+}
+
+extension RuledRead {
+    /// A list that one of the ways below finds; nil for others.
+    func directList(_ plan: ListPlan, _ known: KnownRights) throws(StoreFailure) -> ListOutcome? {
+        let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
+        guard filter?.isExact ?? true else { return nil }
+        var page = ListPage(plan, limits)
+        if !plan.isByID { return try plan.counts ? nil : listOfMost(plan, filter, known, &page) }
+        if plan.counts { page.count(try connection.first(statements.count(plan, filter), count: 2)?[1].integer) }
+        var after = plan.after?.id
+        if dialect == .sqlite, try scan(plan, filter, known, &page, &after) { return page.outcome }
+        try merge(filter, known, &page, after: after)
+        return page.outcome
+    }
+
+    /// Reads all rows in the order of ids, as long as most of them are the caller's. Returns whether the page is complete.
+    private func scan(
+        _ plan: ListPlan, _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage, _ after: inout String?
+    ) throws(StoreFailure) -> Bool {
+        let seen = SeenBuckets(known, statements.schema)
+        var (all, scan, isWanted) = (plan, RowScan(isWorthIt: true), true)
+        (all.skip, all.limit) = (0, .max)
+        try connection.run(statements.list(all, filter, rules: false)) { values in
+            let since = seen.since(values)
+            if let since { isWanted = page.take(statements.row(values).row, since: since) }
+            if scan.ends(after: since != nil) { after = values.value(1).text }
+            return isWanted && scan.isWorthIt
+        }
+        return !isWanted || scan.isWorthIt
+    }
+
+    /// Merges the rows of the caller's buckets after an id.
+    private func merge(
+        _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage, after start: String?
+    ) throws(StoreFailure) {
+        let parts = RuledRead.parts(spans(known).filter { $0.interval.end == nil })
+        var after = start
+        while !parts.isEmpty {
+            var found = RightsCandidates(limit: page.wanted)
+            let limit = parts.count == 1 ? page.wanted : min(page.wanted, 32 + 2 * page.wanted / parts.count)
+            for part in parts {
+                var (some, room) = ([] as [RightsCandidate], limits.answerBytes)
+                try connection.run(statements.list(after: after, filter, of: part, limit: limit)) { values in
+                    let row = statements.row(values).row
+                    // By another alternative, the caller may have the right for longer.
+                    let begin = part[Int(values.value(statements.spanPlace).integer)].interval.begin
+                    let since = caller.terms.count == 1 ? begin : known.since(row) ?? begin
+                    some.append(RightsCandidate(place: 0, id: row.id, right: RowRight(heldSince: since), row: row))
+                    room -= row.size
+                    return room > 0
+                }
+                found.add(some, isCut: some.count == limit || room <= 0)
+            }
+            for candidate in found.complete {
+                guard let row = candidate.row, case .held(let since) = candidate.right.standing else { continue }
+                if !page.take(row, since: since) { return }
+            }
+            guard let bound = found.bound else { return }
+            after = bound.id
+        }
+    }
+
+    /// A list in another order that is found among all rows; nil if a fifth of them at most are the caller's. Rows by an
+    /// index are not neighbours, and each takes several times as long.
+    private func listOfMost(
+        _ plan: ListPlan, _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage
+    ) throws(StoreFailure) -> ListOutcome? {
+        if dialect == .postgres { return nil }
+        let seen = SeenBuckets(known, statements.schema)
+        var (own, others) = (0, 0)
+        try connection.run(statements.sample) { values in
+            if seen.since(values) == nil { others += 1 } else { own += 1 }
+            return true
+        }
+        if 4 * own < others { return nil }
+        var (all, count) = (plan, 0)
+        (all.skip, all.limit) = (0, page.wanted + 5 * page.wanted * (others + 1) / (4 * (own + 1)) + RowScan.some)
+        try connection.run(statements.list(all, filter, rules: false)) { values in
+            count += 1
+            return seen.since(values).map { page.take(statements.row(values).row, since: $0) } ?? true
+        }
+        return page.outcome.hasMore || count < all.limit ? page.outcome : nil
+    }
+}
+
+extension ListPlan {
+    /// Whether its order is the one of ids.
+    fileprivate var isByID: Bool {
+        order.allSatisfy { SystemColumn(anyCase: $0.column) == .id && !$0.isDescending }
+    }
+}
