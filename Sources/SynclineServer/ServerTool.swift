@@ -32,6 +32,7 @@ package enum ServerTool {
                 let numbered = Value.object([.init("numbered", .integer(Int64(count)))])
                 Diagnostics.write(numbered.json + "\n", to: STDOUT_FILENO)
             case .report(let plan, let configuration): try report(plan, configuration)
+            case .load(let plan): return try load(plan)
             case .serve(let configuration): try serve(configuration, words)
             }
             return 0

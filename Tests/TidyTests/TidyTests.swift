@@ -54,7 +54,13 @@ import Testing
         ("UUID()", "SyncEnvironment.newID()", []),
         (".random(", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         // The tool waits for a person or a file, not for what a test must control.
-        ("Task.sleep", "SyncEnvironment.wait", ["Syncline/SyncEnvironment.swift", "tools/syncline/"]),
+        (
+            "Task.sleep", "SyncEnvironment.wait",
+            [
+                "SynclineServer/System/SystemServerEnvironment.swift", "Syncline/SyncEnvironment.swift",
+                "tools/syncline/",
+            ]
+        ),
         ("usleep(", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         ("clock_gettime", "SystemSource", ["SynclineGround/SystemSource.swift"]),
         ("ContinuousClock.now", "SystemSource", []),

@@ -14,6 +14,7 @@ enum ServerCommand: Hashable, Sendable {
     case dropColumn(ColumnName, ServerConfiguration)
     case number(table: String, ServerConfiguration)
     case report(ReportPlan, ServerConfiguration)
+    case load(LoadPlan)
     case help
     case version
 }
@@ -88,8 +89,15 @@ package struct ServerArguments {
         flags: ReportPlan.flags
     )
 
+    /// The same for one that is a client.
+    package static let load = (
+        word: "load", summary: "send requests to a running server, and measure it", flags: LoadPlan.flags,
+        operand: LoadPlan.operand
+    )
+
     package static let exits: [(code: Int32, meaning: String)] = [
-        (0, "stopped by a signal"), (2, "the command line is wrong"), (3, "the server can't start or run"),
+        (0, "stopped by a signal"), (1, "of load: requests failed, or rows are left"), (2, "the command line is wrong"),
+        (3, "the server can't start or run"),
         (70, "a bug in syncline-server"),
     ]
 
@@ -100,11 +108,20 @@ package struct ServerArguments {
 
     func parse(_ words: [String]) throws -> ServerCommand {
         var rest = words[...]
-        let word = [Self.check.word, Self.report.word].first { $0 == rest.first }
+        let word = [Self.check.word, Self.report.word, Self.load.word].first { $0 == rest.first }
         if word != nil { rest.removeFirst() }
-        let read = try read(rest, word == Self.report.word ? Self.flags + Self.report.flags : Self.flags)
+        let flags =
+            switch word {
+            case Self.report.word: Self.flags + Self.report.flags
+            case Self.load.word: Self.load.flags + Self.flags.filter { ["help", "version"].contains($0.name) }
+            default: Self.flags
+            }
+        let read = try read(rest, flags, takesOperand: word == Self.load.word)
         if read.given.contains("help") { return .help }
         if read.given.contains("version") { return .version }
+        if word == Self.load.word {
+            return .load(try LoadPlan(read.operand, read.given, read.values) { try secret($0) })
+        }
         var tree = read.tree
         for (path, value) in read.settings { tree = Self.set(value, at: path[...], in: tree) }
         var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
@@ -132,12 +149,17 @@ package struct ServerArguments {
         var given: Set<String> = []
         /// Values of flags that are no settings.
         var values: [String: String] = [:]
+        var operand: String?
     }
 
-    private func read(_ words: ArraySlice<String>, _ flags: [Flag]) throws -> Words {
+    private func read(_ words: ArraySlice<String>, _ flags: [Flag], takesOperand: Bool) throws -> Words {
         var read = Words()
         var rest = words
         while let word = rest.popFirst() {
+            if takesOperand, read.operand == nil, !word.hasPrefix("-") {
+                read.operand = word
+                continue
+            }
             let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard word.hasPrefix("--"), let flag = flags.first(where: { "--" + $0.name == sides[0] }) else {
                 let guess = Suggestion.nearest(to: sides[0], in: flags.map { "--" + $0.name })
@@ -145,7 +167,8 @@ package struct ServerArguments {
                     message: "there is no option \(Value.string(sides[0]).json)",
                     hint: guess.map { "Did you mean \($0)?" })
             }
-            if !read.given.insert(flag.name).inserted, !["table", "set"].contains(flag.name) {
+            let isOwn = !Self.flags.contains { $0 == flag }
+            if !read.given.insert(flag.name).inserted, isOwn || !["table", "set"].contains(flag.name) {
                 throw UsageFailure(message: "--\(flag.name) is given twice")
             }
             guard flag.value != nil else {
@@ -159,7 +182,7 @@ package struct ServerArguments {
             }
             if flag.name == "config" {
                 read.tree = try members(ofFile: value)
-            } else if ["drop-column", "number"].contains(flag.name) || !Self.flags.contains(where: { $0 == flag }) {
+            } else if isOwn || ["drop-column", "number"].contains(flag.name) {
                 read.values[flag.name] = value
             } else {
                 let setting = try Self.setting(flag.name, value)
@@ -245,12 +268,14 @@ package struct ServerArguments {
             "usage: syncline-server [--store STORE] [--listen HOST:PORT] [--table NAME]… [--config FILE] …",
             "       syncline-server \(check.word) …   \(check.summary)",
             "       syncline-server \(report.word) …  \(report.summary)",
+            "       syncline-server \(load.word) \(load.operand.name) --table NAME …  \(load.summary)",
             "",
         ]
-        let all = flags + report.flags
+        let all = flags + report.flags + load.flags
         let width = all.map { $0.name.count + ($0.value.map { $0.count + 1 } ?? 0) }.max() ?? 0
         for flag in all {
             if flag == report.flags.first { lines += ["", "flags of \(report.word):"] }
+            if flag == load.flags.first { lines += ["", "flags of \(load.word):"] }
             let usage = flag.name + (flag.value.map { " " + $0 } ?? "")
             let choices = flag.choices.isEmpty ? "" : " (\(flag.choices.joined(separator: ", ")))"
             let gap = String(repeating: " ", count: width - usage.count + 2)

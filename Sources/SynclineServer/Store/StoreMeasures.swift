@@ -47,13 +47,18 @@ final class StoreMeasures: Sendable {
             }
         }
         return [
-            Measure("database_connections", .gauge, "Connections to the database, by state.", connections),
             Measure(
-                "transactions_total", .counter, "Transactions that write, by outcome.", by: "outcome",
+                "database_connections", .gauge,
+                "Connections to the database: in use (lent), allowed (limit), and callers that wait for one (waiting).",
+                connections),
+            Measure(
+                "transactions_total", .counter, "Transactions that write, committed (kept) and rolled back (undone).",
+                by: "outcome",
                 [("kept", kept.load(ordering: .relaxed)), ("undone", undone.load(ordering: .relaxed))]),
             Measure("writes_total", .counter, "Writes that were committed.", writes.load(ordering: .relaxed)),
             Measure(
-                "swept_tables_total", .counter, "Tables that were compared with the server's writes, by outcome.",
+                "swept_tables_total", .counter,
+                "Tables that were compared with the server's writes: same, or changed by another program.",
                 by: "outcome",
                 [("same", sweeps.load(ordering: .relaxed)), ("changed", differences.load(ordering: .relaxed))]),
             Measure(
@@ -63,7 +68,8 @@ final class StoreMeasures: Sendable {
                 "missed_ticks_total", .counter, "Ticks that could not be made, so that readers saw older changes.",
                 missedTicks.load(ordering: .relaxed)),
             Measure(
-                "horizon_age_seconds", .gauge, "How long changes have waited for an older transaction, and which.",
+                "horizon_age_seconds", .gauge,
+                "How long changes have waited for an older transaction, and the process or prepared transaction that has it.",
                 [Measure.Sample(labels: [("held_by", hold?.holder ?? "")], value: age)]),
             Measure("waiting_writes", .gauge, "Requests that wait for a transaction.", waiting),
             Measure(

@@ -8,6 +8,9 @@ struct SystemServerEnvironment: ServerEnvironment {
     func now() -> Int64 { SystemSource.milliseconds() }
 
     func chance() -> (high: UInt64, low: UInt64) { SystemSource.chance() }
+
+    /// Lets a task wait, or until it is cancelled.
+    func pause(_ duration: Duration) async { try? await Task.sleep(for: duration) }
 }
 
 extension ContinuousClock.Instant {

@@ -35,10 +35,10 @@ package func makeTransport(
     #endif
 }
 
-enum BaseURL {
+package enum BaseURL {
     /// Returns the URL without a trailing slash, if it is valid for a backend: http or https, a host, and optionally
     /// a path.
-    static func check(_ text: String) throws(SyncError) -> String {
+    package static func check(_ text: String) throws(SyncError) -> String {
         var url = text
         while url.hasSuffix("/") { url.removeLast() }
         guard let scheme = ["http://", "https://"].first(where: { url.lowercased().hasPrefix($0) }) else {

@@ -117,7 +117,8 @@ enum Completion {
     }
 
     static func options(_ program: Program, _ path: [String]) -> [Option] {
-        (program.table.command(path)?.options ?? []) + program.options
+        let own = program.table.command(path)?.options ?? []
+        return own + program.options.filter { option in !own.contains { $0.name == option.name } }
     }
 
     /// The name of the function that completes a program.

@@ -41,6 +41,14 @@ package struct Program: Sendable {
                     Command(
                         ServerArguments.report.word, ServerArguments.report.summary,
                         options: ServerArguments.report.flags.map(option), run: none),
+                    Command(
+                        ServerArguments.load.word, ServerArguments.load.summary,
+                        operands: [
+                            Operand(
+                                ServerArguments.load.operand.name, ServerArguments.load.operand.summary,
+                                isRequired: true)
+                        ],
+                        options: ServerArguments.load.flags.map(option), run: none),
                 ])
         ]),
         name: "syncline-server", purpose: ServerArguments.purpose,
