@@ -39,7 +39,7 @@ import Testing
         defer { withExtendedLifetime(scratch) {} }
         let key = scratch.url.appending(path: "token-key").path
         try String(repeating: "k", count: 32).write(toFile: key, atomically: true, encoding: .utf8)
-        let paths = Document.files(in: ["tools/packaging"], ending: ".json")
+        let paths = Document.files(in: ["tools/packaging"], ending: ".json").filter { !$0.contains("/grafana/") }
         #expect(paths.count > 2)
         for path in paths {
             let file = scratch.url.appending(path: "server.json").path
