@@ -51,11 +51,29 @@ import Testing
         }
     }
 
-    @Test func `the unit starts the server with the configuration in its package, and makes private files`() throws {
-        let unit = try Document("tools/packaging/syncline-server.service").text.split(separator: "\n")
-        for line in [
-            "ExecStart=/usr/bin/syncline-server --config /etc/syncline/server.json", "User=syncline", "UMask=0077",
-            "StateDirectory=syncline", "NoNewPrivileges=true", "ProtectSystem=strict",
-        ] { #expect(unit.contains(Substring(line)), "\(line) is missing") }
+    @Test func `the units start the server with the configuration of their name, and make private files`() throws {
+        let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
+        let script = Document.root.appending(path: "tools/packaging/units").path
+        #expect(try ChildProcess.run(script, [scratch.url.path], in: scratch.url).exit == 0)
+        for (name, configuration) in [("syncline-server", "server"), ("syncline-server@", "%i")] {
+            let file = scratch.url.appending(path: "\(name).service")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for line in [
+                "ExecStart=/usr/bin/syncline-server --config /etc/syncline/\(configuration).json", "User=syncline",
+                "UMask=0077", "StateDirectory=syncline", "NoNewPrivileges=true", "ProtectSystem=strict",
+            ] { #expect(text.split(separator: "\n").contains(Substring(line)), "\(name): \(line) is missing") }
+            // systemd wants the program to be there.
+            let program = try ChildProcess.builds.appending(path: "syncline-server").path
+            try text.replacing("/usr/bin/syncline-server", with: program)
+                .write(to: file, atomically: true, encoding: .utf8)
+        }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze") else { return }
+        for unit in ["syncline-server.service", "syncline-server@one.service"] {
+            let words = ["verify", "--man=no", scratch.url.appending(path: unit).path]
+            let said = try ChildProcess.run("/usr/bin/systemd-analyze", words, in: scratch.url).output
+            let faults = said.split(separator: "\n").filter { $0.contains("syncline-server") }
+            #expect(faults.isEmpty, "\(said)")
+        }
     }
 }
