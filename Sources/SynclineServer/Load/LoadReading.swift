@@ -5,15 +5,20 @@ import SynclineCore
 struct LoadReading: Sendable {
     private let table: String
     private var cursor = ""
+    /// A row of the latest page.
     private var row: String?
+    private var wasPage = false
 
     init(_ table: String) { self.table = table }
 
-    mutating func next() -> (LoadKind, ServerRequest) {
-        if let row {
-            self.row = nil
-            return (.row, .row(table: table, id: row))
+    /// - Parameter other: A row to ask for if the page has only tombstones.
+    mutating func next(other: String?) -> (LoadKind, ServerRequest) {
+        wasPage.toggle()
+        if !wasPage, let id = row ?? other {
+            row = nil
+            return (.row, .row(table: table, id: id))
         }
+        wasPage = true
         return (.page, .changes(ChangesRequest(table: table, since: cursor, filter: nil, top: 50)))
     }
 

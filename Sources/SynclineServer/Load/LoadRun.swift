@@ -159,7 +159,8 @@ final class LoadRun: Sendable {
         var isFirst = true
         var reading = LoadReading(plan.table)
         while let isMeasured = next(&isFirst) {
-            let (kind, request) = reading.next()
+            let own = state.withLock { state in state.rows.made.last.map(state.rows.id) }
+            let (kind, request) = reading.next(other: own)
             let asked = await ask(request)
             let failure = asked.answer.readFailure(kind)
             let rows = reading.take(asked.answer)

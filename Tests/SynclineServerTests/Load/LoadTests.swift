@@ -170,8 +170,8 @@ func loadPlan(_ words: [String]) throws -> LoadPlan {
 
     @Test func `a reader begins again at the end, and when its cursor is refused`() {
         var reading = LoadReading("t")
-        func next() -> String {
-            switch reading.next().1 {
+        func next(_ other: String? = nil) -> String {
+            switch reading.next(other: other).1 {
             case .row(_, let id, _): "row \(id)"
             case .changes(let changes): "since \(changes.since)"
             default: ""
@@ -185,7 +185,7 @@ func loadPlan(_ words: [String]) throws -> LoadPlan {
         }
         #expect(next() == "since " && take(["a", "b", "gone"], "c1", more: true) == 3)
         #expect(next() == "row b")
-        #expect(next() == "since c1" && take(["gone"], "c2", more: false) == 1)
+        #expect(next() == "since c1" && take(["gone"], "c2", more: false) == 1 && next("own") == "row own")
         #expect(next() == "since c2" && take([], "c2", more: false) == 0)
         #expect(next() == "since " && take(["a"], "c3", more: true) == 1)
         #expect(next() == "row a" && next() == "since c3")
