@@ -96,7 +96,8 @@ package struct ServerArguments {
     )
 
     package static let exits: [(code: Int32, meaning: String)] = [
-        (0, "stopped by a signal"), (1, "of load: requests failed, or rows are left"), (2, "the command line is wrong"),
+        (0, "stopped by a signal"), (1, "of load: requests failed, or rows are lost or left"),
+        (2, "the command line is wrong"),
         (3, "the server can't start or run"),
         (70, "a bug in syncline-server"),
     ]

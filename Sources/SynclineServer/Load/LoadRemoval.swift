@@ -5,6 +5,8 @@ import SynclineGround
 
 struct LoadRemoval: Hashable, Sendable {
     private(set) var removed = 0
+    /// Rows that the server had acknowledged, and has no more.
+    private(set) var lost = 0
     /// Rows that the server has, or may have.
     private(set) var left: [Int]
     /// Why they are left.
@@ -15,6 +17,8 @@ struct LoadRemoval: Hashable, Sendable {
     var hasTombstones: Bool?
     /// The rows that certainly exist.
     private let made: Set<Int>
+    /// An earlier delete of these may have been done.
+    private var tried: Set<Int> = []
 
     init(_ rows: LoadRows) {
         left = rows.made + rows.unclear
@@ -27,11 +31,12 @@ struct LoadRemoval: Hashable, Sendable {
         for (number, answer) in zip(left, answers) {
             switch answer {
             case .success: removed += 1
-            // It was never made, or is gone.
             case .failure(let failure) where failure.isGone:
-                removed += made.contains(number) ? 1 : 0
+                guard made.contains(number) else { continue }
+                if tried.contains(number) { removed += 1 } else { lost += 1 }
             case .failure(let failure):
                 failed.append(number)
+                if failure.isUnclear { tried.insert(number) }
                 reason = failure
             }
         }

@@ -14,7 +14,7 @@ struct LoadReport: Sendable {
 
     /// Rows remain that were to be removed.
     var hasRemains: Bool { !plan.keeps && !removal.left.isEmpty }
-    var isGood: Bool { account.failed == 0 && !hasRemains && account.done > 0 }
+    var isGood: Bool { account.failed == 0 && !hasRemains && removal.lost == 0 && account.done > 0 }
 
     private var kinds: [LoadKind] {
         LoadKind.allCases.filter { account[$0].latencies.count + account[$0].failed > 0 }
@@ -71,7 +71,8 @@ struct LoadReport: Sendable {
         let ids = "their ids begin with \(prefix)"
         if plan.keeps { return "\(removal.left.count) rows were kept; \(ids)" }
         let tombstones = removal.hasTombstones == true ? "; the server keeps their tombstones" : ""
-        let removed = "\(removal.removed) rows were removed\(tombstones)"
+        let lost = removal.lost == 0 ? "" : "; \(removal.lost) that the server had acknowledged were gone"
+        let removed = "\(removal.removed) rows were removed\(tombstones)\(lost)"
         if removal.left.isEmpty { return removed }
         let reason = removal.reason.map { ": \($0.text)" } ?? ""
         let unclear = removal.unclear
@@ -120,7 +121,8 @@ struct LoadReport: Sendable {
     private var lastLine: Value {
         var members: [Value.Member] = [
             .init("kind", "rows"), .init("ids", .string(prefix)), .init("seconds", .double(measured / .seconds(1))),
-            .init("removed", .integer(Int64(removal.removed))), .init("left", .integer(Int64(removal.left.count))),
+            .init("removed", .integer(Int64(removal.removed))), .init("lost", .integer(Int64(removal.lost))),
+            .init("left", .integer(Int64(removal.left.count))),
             .init("unclear", .integer(Int64(removal.unclear))),
         ]
         if let flag = removal.hasTombstones { members.append(.init("tombstones", .bool(flag))) }

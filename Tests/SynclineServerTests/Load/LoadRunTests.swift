@@ -153,6 +153,25 @@ private final class FaultyLine: HTTPTransport {
         #expect(report.text.contains("may be; their ids begin with \(report.prefix): no answer: connection"))
     }
 
+    @Test func `rows that the server acknowledged and lost are told`() async throws {
+        let desk = try ServiceDesk()
+        let service = desk.service
+        let report = try await load(desk, ["--readers", "0"]) { _, request throws(NetworkFailure) in
+            guard request.path == "/tables/$batch" else { return nil }
+            // Somebody else removed all rows.
+            guard
+                case .array(let rows)? = try? Value(
+                    json: service.answer(.init("GET", "/tables/todoitem"), url: "").body)
+            else { return nil }
+            for row in rows {
+                _ = service.answer(.init("DELETE", "/tables/todoitem/\(row["id"]?.string ?? "")"), url: "")
+            }
+            return nil
+        }
+        #expect(report.removal.lost > 0 && !report.isGood && report.removal.left.isEmpty)
+        #expect(report.text.contains("\(report.removal.lost) that the server had acknowledged were gone\n"))
+    }
+
     @Test func `rows whose inserts got no answer are removed, too`() async throws {
         let desk = try ServiceDesk()
         let service = desk.service
