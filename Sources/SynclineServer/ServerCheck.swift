@@ -52,11 +52,13 @@ extension Server {
 extension ServerConfiguration {
     /// What a database lacks for the settings.
     fileprivate func findings(_ facts: DatabaseFacts) -> [Finding] {
-        guard let most = facts.connections, databaseConnections + 1 > most else { return [] }
+        // Two more: for its health, and to hear of commits.
+        let wanted = databaseConnections + 2
+        guard let most = facts.connections, wanted > most else { return [] }
         return [
             Finding(
                 .warning, "database", "few-connections",
-                "the server wants \(databaseConnections + 1) connections, and the database has \(most)",
+                "the server wants \(wanted) connections, and the database has \(most)",
                 mend: "lower databaseConnections, or raise max_connections")
         ]
     }

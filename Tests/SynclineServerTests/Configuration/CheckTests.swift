@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a read-only database, a missing right and a missing server are found`() throws {
+    @Test func `a read-only database, a missing right, few connections and a missing server are found`() throws {
         guard TestBackend.available.contains(.postgres), TestBackend.numbers == nil else { return }
         let role = "clerk9"
         let errors = texts(
@@ -126,6 +126,8 @@ import Testing
             .postgres, ["CREATE ROLE reader9 LOGIN", "ALTER ROLE reader9 SET default_transaction_read_only = on"], "{}",
             role: "reader9")
         #expect(texts(found, .warning).contains { $0.contains("read-only") }, "\(found)")
+        let many = try findings(.postgres, [], "{}", more: #","databaseConnections":1000"#)
+        #expect(texts(many, .warning).contains { $0.contains("wants 1002 connections") }, "\(many)")
         let gone = try configuration(#"{"store":"postgres://127.0.0.1:1/x","tables":{"t":{}}}"#)
         #expect(texts(Server.check(gone, descriptors: 100_000), .error).contains { $0.contains("can't be reached") })
     }
