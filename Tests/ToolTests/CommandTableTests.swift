@@ -123,7 +123,8 @@ import Testing
         ("syncline ver", ["verify", "version"]), ("syncline inspect fr", ["frame", "frames"]),
         ("syncline init --protocol ", ["datasync3", "zumo2"]), ("syncline mirror scr", ["script"]),
         ("syncline completions fish syncline-s", ["syncline-server"]), ("syncline-server che", ["check"]),
-        ("syncline-server check --log j", ["json"]), ("syncline-server --config scr", ["script"]),
+        ("syncline-server check --log j", ["json"]), ("syncline-server load --ta", ["--table"]),
+        ("syncline-server --config scr", ["script"]),
     ])
     func `bash completes a line`(line: String, expected: [String]) async throws {
         var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

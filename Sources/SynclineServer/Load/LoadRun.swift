@@ -49,7 +49,9 @@ final class LoadRun: Sendable {
     @concurrent
     func run() async throws(StartFailure) -> LoadReport {
         let rights = try await rights()
-        state.withLock { $0.schedule = LoadSchedule(plan, at: world.now()) }
+        state.withLock { state in
+            if !state.schedule.isStopped { state.schedule = LoadSchedule(plan, at: world.now()) }
+        }
         await send(rights)
         let removal = plan.keeps ? LoadRemoval(state.withLock { $0.rows }) : await remove()
         return state.withLock { state in

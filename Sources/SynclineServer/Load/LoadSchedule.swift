@@ -4,18 +4,18 @@
 struct LoadSchedule: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// The beginning and the end of what is measured.
-    let begin: Instant
+    /// The time in which requests may be measured.
+    private let begin: Instant
     private let end: Instant?
     private var left: Int
     private(set) var isStopped = false
-    private var latest: Instant
+    /// The beginning of the first measured request, and the end of the last one.
+    private var span: (first: Instant, last: Instant)?
 
     init(_ plan: LoadPlan, at now: Instant) {
         begin = now + .seconds(plan.warmUp)
         end = plan.seconds.map { [begin] in begin + .seconds($0) }
         left = plan.requests ?? .max
-        latest = begin
     }
 
     mutating func stop() { isStopped = true }
@@ -25,12 +25,15 @@ struct LoadSchedule: Sendable {
         if isStopped || left == 0 || end.map({ now >= $0 }) ?? false { return nil }
         if isFirst || now < begin { return false }
         left -= 1
+        if span == nil { span = (now, now) }
         return true
     }
 
     /// Records the end of a measured request.
-    mutating func ended(at now: Instant) { latest = max(latest, now) }
+    mutating func ended(at now: Instant) {
+        if let span, span.last < now { self.span = (span.first, now) }
+    }
 
-    /// The time that was measured, to the end of the last request.
-    var measured: Duration { begin.duration(to: latest) }
+    /// The time that was measured.
+    var measured: Duration { span.map { $0.first.duration(to: $0.last) } ?? .zero }
 }

@@ -153,6 +153,15 @@ private final class FaultyLine: HTTPTransport {
         #expect(report.text.contains("may be; their ids begin with \(report.prefix): no answer: connection"))
     }
 
+    @Test func `a load that is stopped before it begins changes nothing`() async throws {
+        let desk = try ServiceDesk()
+        let plan = try loadPlan(["http://server", "--table", "todoitem", "--listeners", "0"])
+        let run = LoadRun(plan, FaultyLine(desk.service) { _, _ in nil }, world)
+        run.stop()
+        let report = try await run.run()
+        #expect(report.account.done + report.account.failed == 0 && report.removal.removed == 0)
+    }
+
     @Test func `rows that the server acknowledged and lost are told`() async throws {
         let desk = try ServiceDesk()
         let service = desk.service

@@ -89,9 +89,10 @@ func loadPlan(_ words: [String]) throws -> LoadPlan {
             schedule.next(isFirst: isFirst, at: start + .milliseconds(milliseconds))
         }
         #expect(next(999) == false && next(2000, isFirst: true) == false)
-        #expect(next(1000) == true && next(2000) == true && next(2000) == nil)
+        #expect(schedule.measured == .zero)
+        #expect(next(1500) == true && next(2000) == true && next(2000) == nil)
         schedule.ended(at: start + .seconds(3))
-        #expect(schedule.measured == .seconds(2))
+        #expect(schedule.measured == .milliseconds(1500))
         schedule = LoadSchedule(try loadPlan(["http://x", "--table", "t", "--seconds", "5"]), at: start)
         #expect(next(5999) == true && next(6000) == nil)
         schedule.stop()
