@@ -65,9 +65,8 @@ struct RuledRead {
             }
         }
         var (rows, outcome, skipped, room) = ([] as [TableRow], ListOutcome(), 0, AnswerBudget(limits.answerBytes))
-        try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { candidate in
-            guard let row = plan.entry(candidate.id, candidate.right, row: candidate.row, filter, work),
-                row.updatedAt.milliseconds == candidate.place
+        try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { place, id, right, row in
+            guard let row = plan.entry(id, right, row: row, filter, work), row.updatedAt.milliseconds == place
             else { return true }
             if !endsEarly {
                 rows.append(row)
@@ -94,10 +93,8 @@ struct RuledRead {
         var room = AnswerBudget(limits.answerBytes)
         var count = 0
         // A client that begins hears of no departures.
-        try forEachCandidate(try known(), window, withDepartures: plan.since > 0, work) { candidate in
-            if let change = plan.change(
-                candidate.id, at: candidate.place, candidate.right, row: candidate.row, filter, work)
-            {
+        try forEachCandidate(try known(), window, withDepartures: plan.since > 0, work) { place, id, right, row in
+            if let change = plan.change(id, at: place, right, row: row, filter, work) {
                 count += 1
                 outcome.add(change, plan.limit, &room)
             }
@@ -112,7 +109,7 @@ struct RuledRead {
     /// Calls the body with what is at the places of a window, in order, until it wants no more.
     private func forEachCandidate(
         _ known: KnownRights, _ window: RightsWindow, withDepartures: Bool, _ work: FilterWork,
-        _ body: (RightsCandidate) -> Bool
+        _ body: TellingRights
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         var window = window
@@ -133,8 +130,8 @@ struct RuledRead {
                 var part = window
                 if let bound = found.bound { part.until = min(part.until, bound.place) }
                 let begun = changing.filter { window.axis.value(of: $0.interval.begin) < part.until }
-                (end, isWanted) = try stream(begun, known, part, &scan, &merge) { candidate in
-                    body(candidate) && work.failure == nil
+                (end, isWanted) = try stream(begun, known, part, &scan, &merge) { place, id, right, row in
+                    body(place, id, right, row) && work.failure == nil
                 }
             }
             try work.check(within: WorkLimit.current)
@@ -148,7 +145,7 @@ struct RuledRead {
     /// Tells the rows that changed, as they arrive. Returns the last one if more may follow, and whether these are wanted.
     private func stream(
         _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, _ scan: inout RowScan,
-        _ merge: inout RightsMerge, _ body: (RightsCandidate) -> Bool
+        _ merge: inout RightsMerge, _ body: TellingRights
     ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
         var (end, count, isWanted, window) = (nil as RightsCandidate?, 0, true, window)
         if scan.isWorthIt, !spans.isEmpty {
@@ -161,8 +158,10 @@ struct RuledRead {
                     isOwn = axis.value(of: since) < own
                     if isOwn {
                         let right = RowRight(heldSince: since)
-                        let candidate = RightsCandidate(place: own, id: row.id, right: right, row: row)
-                        isWanted = merge.isEmpty ? body(candidate) : merge.tell(candidate, body)
+                        isWanted =
+                            merge.isEmpty
+                            ? body(own, row.id, right, row)
+                            : merge.tell(RightsCandidate(place: own, id: row.id, right: right, row: row), body)
                     }
                 }
                 if scan.ends(after: isOwn) {
@@ -201,7 +200,7 @@ struct RuledRead {
     }
 
     /// The number of spans that one statement reads: databases limit the length of a statement.
-    private static let spansAtATime = 16
+    static let spansAtATime = 16
 
     static func parts(_ spans: [BucketSpan]) -> [ArraySlice<BucketSpan>] {
         stride(from: 0, to: spans.count, by: spansAtATime).map { spans[$0..<min($0 + spansAtATime, spans.count)] }

@@ -68,13 +68,14 @@ extension ListPlan {
 
     /// Whether the time of a row's place is closed.
     private func isFinal(_ right: RowRight, _ row: TableRow?) -> Bool {
-        guard let until, let place = right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
-            place > until.firstChange
-        else { return true }
+        guard let until else { return true }
         switch right.standing {
-        case .held(let since): return max(since.time, row?.updatedAt.milliseconds ?? 0) <= until.time
-        case .lost(let end, _): return end.time <= until.time
+        case .held(let since) where max(since.time, row?.updatedAt.milliseconds ?? 0) <= until.time: return true
+        case .lost(let end, _) where end.time <= until.time: return true
         case .never: return true
+        case .held, .lost:
+            let version = row.flatMap { RowVersion.change($0.version) } ?? 0
+            return right.place(ofVersion: version).map { $0 <= until.firstChange } ?? true
         }
     }
 

@@ -2,6 +2,7 @@
 // nothing twice.
 
 import SynclineTables
+import SynclineWire
 import Testing
 
 @testable import SynclineServer
@@ -33,8 +34,8 @@ import Testing
         let collected = [candidate(1, "a"), candidate(3, "b"), candidate(7, "a"), candidate(9, "a")]
         var merge = RightsMerge(collected[...], bound: nil)
         var told: [String] = []
-        func tell(_ candidate: RightsCandidate) -> Bool {
-            told.append(text(candidate))
+        func tell(_ place: Int64, _ id: String, _: RowRight, _: TableRow?) -> Bool {
+            told.append("\(place)\(id)")
             return true
         }
         for candidate in [candidate(2, "x"), candidate(3, "b"), candidate(3, "c"), candidate(7, "b")] {
@@ -51,14 +52,14 @@ import Testing
     @Test func `nothing is told after a bound, or once no more is wanted`() {
         var merge = RightsMerge([candidate(1, "a"), candidate(2, "a")], bound: candidate(2, "b"))
         var told: [String] = []
-        let isWanted = merge.tell(candidate(2, "c")) { candidate in
-            told.append(text(candidate))
+        let isWanted = merge.tell(candidate(2, "c")) { place, id, _, _ in
+            told.append("\(place)\(id)")
             return true
         }
         #expect(isWanted)
         #expect(told == ["1a", "2a"])
         merge = RightsMerge([candidate(1, "a"), candidate(2, "a")], bound: nil)
-        let goesOn = merge.finish(after: nil) { _ in false }
+        let goesOn = merge.finish(after: nil) { _, _, _, _ in false }
         #expect(!goesOn)
     }
 }

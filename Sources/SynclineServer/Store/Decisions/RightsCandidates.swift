@@ -5,6 +5,9 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
+/// Tells a row at a place, or a departure, which has no row. Returns whether more is wanted.
+typealias TellingRights = (_ place: Int64, _ id: String, RowRight, TableRow?) -> Bool
+
 /// A row at a place at which it may be told. A row may be at several places, and is told at one of them. It is an object,
 /// because a page takes longer to copy rows several times than to read them.
 final class RightsCandidate {
@@ -78,7 +81,7 @@ struct RightsMerge {
     var isEmpty: Bool { collected.isEmpty && bound == nil }
 
     /// Tells what comes before a candidate that arrives, and the candidate. Returns whether more is wanted.
-    mutating func tell(_ candidate: RightsCandidate, _ body: (RightsCandidate) -> Bool) -> Bool {
+    mutating func tell(_ candidate: RightsCandidate, _ body: TellingRights) -> Bool {
         while next < collected.endIndex, collected[next].isBefore(candidate) {
             next += 1
             if !once(collected[next - 1], body) { return false }
@@ -88,7 +91,7 @@ struct RightsMerge {
 
     /// Tells the rest.
     /// - Parameter end: The last candidate that arrived, if more may follow.
-    mutating func finish(after end: RightsCandidate?, _ body: (RightsCandidate) -> Bool) -> Bool {
+    mutating func finish(after end: RightsCandidate?, _ body: TellingRights) -> Bool {
         if let end, bound.map({ end.isBefore($0) }) ?? true { bound = end }
         while next < collected.endIndex {
             next += 1
@@ -98,10 +101,10 @@ struct RightsMerge {
         return true
     }
 
-    private mutating func once(_ candidate: RightsCandidate, _ body: (RightsCandidate) -> Bool) -> Bool {
+    private mutating func once(_ candidate: RightsCandidate, _ body: TellingRights) -> Bool {
         if let bound, bound.isBefore(candidate) { return true }
         if let last, last.place == candidate.place, last.id.hasSameBytes(as: candidate.id) { return true }
         last = (candidate.place, candidate.id)
-        return body(candidate)
+        return body(candidate.place, candidate.id, candidate.right, candidate.row)
     }
 }

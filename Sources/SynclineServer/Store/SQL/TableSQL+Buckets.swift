@@ -112,6 +112,17 @@ extension TableSQL {
         return statement
     }
 
+    /// All rows after an id, in order, and last whether each matches a filter: rows that do not must be counted, too.
+    func scanned(after id: String?, _ filter: FilterSQL?) -> SQLStatement {
+        let (matches, rest): (SQLText, SQLText) = (
+            filter?.sql.map { "(\($0))" } ?? "1", id.map { " WHERE \(name(.id)) > \(.text($0))" } ?? ""
+        )
+        var statement = SQLStatement(
+            dialect, "SELECT \(selection), \(matches) FROM \(table)\(rest) ORDER BY \(name(.id))")
+        statement.isLarge = true
+        return statement
+    }
+
     /// Some rows, evenly spread over the table.
     var sample: SQLStatement {
         let count = RowScan.some
