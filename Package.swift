@@ -123,6 +123,10 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Reports of a store or a server, which no app links.
+        .target(
+            name: "SynclineReports", dependencies: ["CChecksum", "SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings),
         // The tables that a server serves, wherever their rows are: without sockets, databases and C libraries.
         .target(
             name: "SynclineTables", dependencies: ["SynclineCore", "SynclineGround", "SynclineWire"],
@@ -130,8 +134,8 @@ let package = Package(
         .target(
             name: "SynclineServer",
             dependencies: [
-                "SynclineCore", "SynclineGround", "SynclineTables", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite",
-                "CPostgres", "CCrypto", "CMalloc",
+                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CMicroHTTPD",
+                "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
             ],
             swiftSettings: settings
         ),
@@ -156,8 +160,8 @@ let package = Package(
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL",
-                "SynclineServer", "SynclineTesting", "SynclineWire",
+                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports",
+                "SynclineSQL", "SynclineServer", "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
@@ -193,7 +197,7 @@ let package = Package(
             name: "ChildProcesses", dependencies: ["CSpawn"], path: "Tests/ChildProcesses", swiftSettings: settings),
         .testTarget(
             name: "SynclineCoreTests",
-            dependencies: ["LogTesting", "SynclineCore", "SynclineGround"],
+            dependencies: ["LogTesting", "SynclineCore", "SynclineGround", "SynclineReports"],
             swiftSettings: settings
         ),
         .testTarget(name: "SynclineGroundTests", dependencies: ["SynclineGround"], swiftSettings: settings),
@@ -229,8 +233,8 @@ let package = Package(
             name: "SynclineServerTests",
             // The executable is started, stopped and killed by the tests.
             dependencies: [
-                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineGround", "SynclineTables",
-                "SynclineTesting", "SynclineWire", "syncline-server",
+                "ChildProcesses", "SynclineServer", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports",
+                "SynclineTables", "SynclineTesting", "SynclineWire", "syncline-server",
             ],
             swiftSettings: settings
         ),
@@ -267,7 +271,8 @@ let package = Package(
             // The executable is run as a child, so it must be built with the tests.
             dependencies: [
                 "ChildProcesses", "CSQLite", "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround",
-                "SynclineServer", "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire", "syncline",
+                "SynclineReports", "SynclineServer", "SynclineSQL", "SynclineTesting", "SynclineTool", "SynclineWire",
+                "syncline",
             ],
             exclude: ["Golden", "GoldenStores"],
             swiftSettings: settings

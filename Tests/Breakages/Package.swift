@@ -52,13 +52,16 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CMalloc"),
         .target(
+            name: "SynclineReports", dependencies: ["CChecksum", "SynclineCore", "SynclineGround", "SynclineWire"],
+            swiftSettings: settings),
+        .target(
             name: "SynclineTables", dependencies: ["SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings),
         .target(
             name: "SynclineServer",
             dependencies: [
-                "SynclineCore", "SynclineGround", "SynclineTables", "SynclineWire", "CMicroHTTPD", "CZlib", "CSQLite",
-                "CPostgres", "CCrypto", "CMalloc",
+                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CMicroHTTPD",
+                "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
             ],
             swiftSettings: settings),
         .target(name: "CSpawn", path: "Tests/CSpawn"),

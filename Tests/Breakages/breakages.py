@@ -118,8 +118,8 @@ def package():
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
         "CAtomics", "CChecksum", "CCrypto", "CCurl", "CLZ4", "CMalloc", "CMicroHTTPD", "CPostgres", "CSQLite", "CZlib",
-        "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineSQL", "SynclineServer",
-        "SynclineTables", "SynclineWire")
+        "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports", "SynclineSQL",
+        "SynclineServer", "SynclineTables", "SynclineWire")
     for folder in [*(f"Sources/{name}" for name in folders), "Tests/CSpawn", "Tests/ChildProcesses"]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():

@@ -11,7 +11,10 @@ import Testing
         "SynclineServer": "Sources/SynclineServer",
         "SynclineTesting": "Sources/SynclineTesting", "SynclineTool": "tools/syncline/Tool",
     ]
-    private static let flat = ["LogTesting": "Sources/LogTesting", "SynclineGround": "Sources/SynclineGround"]
+    private static let flat = [
+        "LogTesting": "Sources/LogTesting", "SynclineGround": "Sources/SynclineGround",
+        "SynclineReports": "Sources/SynclineReports",
+    ]
 
     /// The files of every module. Files outside any folder stand under the name of the module.
     private static let files = Result {

@@ -6,6 +6,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineTesting
 import SynclineWire
 import Testing

@@ -4,6 +4,7 @@ import Foundation
 import SegmentLog
 import Syncline
 import SynclineCore
+import SynclineReports
 import SynclineTesting
 import SynclineWire
 import Testing

@@ -2,7 +2,7 @@
 
 import SynclineGround
 
-struct DistinctBytes: Sendable {
+package struct DistinctBytes: Sendable {
     private var content: [UInt8] = []
     private var ends: [UInt32] = [0]
     /// The low halves of their hashes.
@@ -10,16 +10,18 @@ struct DistinctBytes: Sendable {
     /// Where they are by their hashes; -1 where there is none.
     private var table = [Int32](repeating: -1, count: 64)
 
-    var count: Int { hashes.count }
+    package init() {}
+
+    package var count: Int { hashes.count }
 
     /// The number of a sequence; nil if it was not added.
-    func number(of bytes: Bytes) -> Int? {
+    package func number(of bytes: Bytes) -> Int? {
         let number = table[place(of: bytes, UInt32(truncatingIfNeeded: hash64(bytes)))]
         return number < 0 ? nil : Int(number)
     }
 
     /// Adds a sequence if it is new; returns its number.
-    mutating func add(_ bytes: Bytes) -> Int {
+    package mutating func add(_ bytes: Bytes) -> Int {
         let hash = UInt32(truncatingIfNeeded: hash64(bytes))
         let place = place(of: bytes, hash)
         if table[place] >= 0 { return Int(table[place]) }
@@ -31,7 +33,7 @@ struct DistinctBytes: Sendable {
         return hashes.count - 1
     }
 
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         of number: Int, _ body: (Bytes) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try content.withBytes { bytes throws(Failure) in

@@ -11,17 +11,17 @@
 
 package import SynclineGround
 
-enum ValueTag {
-    static let null: UInt8 = 0
-    static let no: UInt8 = 1
-    static let yes: UInt8 = 2
+package enum ValueTag {
+    package static let null: UInt8 = 0
+    package static let no: UInt8 = 1
+    package static let yes: UInt8 = 2
     static let integer: UInt8 = 3
     static let double: UInt8 = 4
     static let text: UInt8 = 5
     static let date: UInt8 = 6
     static let bytes: UInt8 = 7
-    static let array: UInt8 = 8
-    static let object: UInt8 = 9
+    package static let array: UInt8 = 8
+    package static let object: UInt8 = 9
     static let lowerUUID: UInt8 = 10
     static let upperUUID: UInt8 = 11
     static let instant: UInt8 = 12
@@ -29,7 +29,7 @@ enum ValueTag {
     static let spelledNumber: UInt8 = 14
     static let base64: UInt8 = 15
     static let smallInteger: UInt8 = 0x40
-    static let shortText: UInt8 = 0x80
+    package static let shortText: UInt8 = 0x80
 
     /// Whether a tag is that of a string, in any form.
     static func isText(_ tag: UInt8) -> Bool {
@@ -42,7 +42,7 @@ enum ValueTag {
 
 extension Value {
     /// The encoded value. Strings and integers have the same bytes only if they are equal, scalar by scalar.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.append(value: self)
         return writer.bytes

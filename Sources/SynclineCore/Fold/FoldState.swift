@@ -10,7 +10,7 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var ids: IDComparison
     @exclusivity(unchecked) package internal(set) var totals: ChangeCounts
     /// The declared indexes.
-    @exclusivity(unchecked) var indexes = IndexList()
+    @exclusivity(unchecked) package internal(set) var indexes = IndexList()
     /// The declared types of columns.
     @exclusivity(unchecked) package internal(set) var types = TypeCatalog()
     /// Whether rows may be listed as unreadable; false only if none is.

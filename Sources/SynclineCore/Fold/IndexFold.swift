@@ -1,7 +1,9 @@
 // Folds the declarations of indexes: entries for all rows that are there, and none for an index that goes.
 
-struct IndexFold {
+package struct IndexFold {
     let state: FoldState
+
+    package init(state: FoldState) { self.state = state }
 
     /// Declares or drops an index. An index replaces another one that is sorted by the same columns.
     func apply(_ change: IndexChange) throws(SyncError) {
@@ -28,7 +30,7 @@ struct IndexFold {
         for key in try state.keys(prefix: index.prefix(table)) { try state.set(key, nil) }
     }
 
-    func fill(_ table: String, _ index: TableIndex) throws(SyncError) {
+    package func fill(_ table: String, _ index: TableIndex) throws(SyncError) {
         var entries: [IndexEntry] = []
         let prefix = RowKey.prefix(table)
         try state.store.snapshot.forEach(prefix: prefix) { key, value throws(SyncError) in

@@ -139,19 +139,19 @@ extension String {
 
 extension SettingName {
     /// The setting that holds the declaration. An app can't use such a name.
-    static let schema = "schema\0"
+    package static let schema = "schema\0"
 }
 
 extension Declaration {
     /// The value of the setting.
-    var value: Value {
+    package var value: Value {
         .object([
             .init("version", .integer(Int64(version))), .init("strict", .bool(isStrict)),
             .init("tables", .array(tables.map(\.value))),
         ])
     }
 
-    init(_ value: Value) throws(SyncError) {
+    package init(_ value: Value) throws(SyncError) {
         guard case .object(let members) = value, members.count == 3, case .integer(let version) = members[0].value,
             case .bool(let isStrict) = members[1].value, case .array(let tables) = members[2].value
         else { throw .malformed("the schema of the state") }

@@ -1,6 +1,6 @@
 // The position of an incremental pull, stored for each query of a table.
 
-import SynclineGround
+package import SynclineGround
 
 /// The position of an incremental pull, and its query.
 public struct CursorState: Hashable, Sendable {
@@ -62,7 +62,7 @@ extension CursorState {
 // MARK: Its bytes
 
 extension ByteWriter {
-    mutating func append(cursor: CursorState) {
+    package mutating func append(cursor: CursorState) {
         append(text: cursor.position)
         append(text: cursor.query)
         switch cursor.place {
@@ -74,7 +74,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func cursor() throws(MalformedBytes) -> CursorState {
+    package mutating func cursor() throws(MalformedBytes) -> CursorState {
         let position = try text()
         let query = try text()
         let mark: String?

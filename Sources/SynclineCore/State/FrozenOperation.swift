@@ -62,4 +62,6 @@ package struct FrozenOperation: Hashable, Sendable {
 package struct Revival: Hashable, Sendable {
     /// The tombstone, if the server showed it.
     package var tombstone: Row?
+
+    package init(tombstone: Row? = nil) { self.tombstone = tombstone }
 }

@@ -38,7 +38,7 @@ package final class TableIndex: Hashable, Sendable {
     package var hasMarks: Bool { including.isEmpty }
 
     /// The same index with other names for its columns.
-    func mapping(_ name: (String) -> String) -> TableIndex {
+    package func mapping(_ name: (String) -> String) -> TableIndex {
         TableIndex(columns: columns.map(name), including: including.map(name), number: number)
     }
 
@@ -80,7 +80,7 @@ package struct IndexList: Hashable, Sendable {
     func indexes(of table: String) -> [TableIndex] { indexes[ExactString(table)] ?? [] }
 
     /// All indexes, each with its table.
-    var all: [(table: String, index: TableIndex)] {
+    package var all: [(table: String, index: TableIndex)] {
         indexes.flatMap { table, indexes in indexes.map { (table.text, $0) } }
     }
 
@@ -119,9 +119,9 @@ extension StateReader {
 
 extension TableIndex {
     /// What the state keeps of it: its columns, and those that are included.
-    var value: Value { .array([columns, including].map { .array($0.map { .string($0) }) }) }
+    package var value: Value { .array([columns, including].map { .array($0.map { .string($0) }) }) }
 
-    convenience init?(_ number: UInt8, _ value: Value) {
+    package convenience init?(_ number: UInt8, _ value: Value) {
         guard case .array(let lists) = value, lists.count == 2, let columns = TableIndex.names(lists[0]),
             let including = TableIndex.names(lists[1]), !columns.isEmpty
         else { return nil }
@@ -136,7 +136,7 @@ extension TableIndex {
 }
 
 extension SettingName {
-    static let indexes = "indexes\0"
+    package static let indexes = "indexes\0"
 
-    static func index(_ table: String, _ index: TableIndex) -> String { "\(indexes)\(table)\0\(index.number)" }
+    package static func index(_ table: String, _ index: TableIndex) -> String { "\(indexes)\(table)\0\(index.number)" }
 }

@@ -2,7 +2,7 @@
 // too: otherwise the row's entry has them. Its flags are `JournalFlags`. If the change set local columns, their earlier
 // values follow at the end.
 
-import SynclineGround
+package import SynclineGround
 
 package struct JournalEntry: Hashable, Sendable {
     package var kind: OperationKind
@@ -43,7 +43,7 @@ extension JournalEntry {
         writer.append(counted: rowKey)
     }
 
-    func encode(into writer: inout ByteWriter, _ shapes: some ShapeNumbering) {
+    package func encode(into writer: inout ByteWriter, _ shapes: some ShapeNumbering) {
         var flags = JournalFlags.form(form)
         flags.set(.grouped, if: isGrouped)
         flags.set(.content, if: content != nil)
@@ -65,7 +65,7 @@ extension JournalEntry {
         }
     }
 
-    init(_ reader: inout ByteReader, _ shapes: ShapeTable) throws(MalformedBytes) {
+    package init(_ reader: inout ByteReader, _ shapes: ShapeTable) throws(MalformedBytes) {
         let flags = JournalFlags(rawValue: try reader.byte())
         guard let form = flags.form else { throw MalformedBytes() }
         let kind: OperationKind =

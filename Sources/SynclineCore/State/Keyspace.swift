@@ -12,19 +12,19 @@
 // A row's id has one of three forms: 01 a lower-case UUID in 16 bytes, 02 an upper-case one, 03 any other string.
 // Within a form, keys sort like ids.
 
-import SynclineGround
+package import SynclineGround
 
-enum Keyspace {
-    static let shapes: UInt8 = 1
-    static let cursors: UInt8 = 2
-    static let rows = ColumnSplit.rows
-    static let settings: UInt8 = 4
-    static let failing: UInt8 = 6
-    static let indexes: UInt8 = 7
-    static let unreadable: UInt8 = 8
-    static let undone: UInt8 = 9
+package enum Keyspace {
+    package static let shapes: UInt8 = 1
+    package static let cursors: UInt8 = 2
+    package static let rows = ColumnSplit.rows
+    package static let settings: UInt8 = 4
+    package static let failing: UInt8 = 6
+    package static let indexes: UInt8 = 7
+    package static let unreadable: UInt8 = 8
+    package static let undone: UInt8 = 9
     /// The largest, so that its newest entry comes after every other key.
-    static var journal: UInt8 { KeyFilter.uncovered }
+    package static var journal: UInt8 { KeyFilter.uncovered }
 }
 
 extension ByteWriter {
@@ -45,7 +45,7 @@ extension ByteWriter {
         append(0)
     }
 
-    mutating func append(cursorKey table: String, _ queryID: String) {
+    package mutating func append(cursorKey table: String, _ queryID: String) {
         append(Keyspace.cursors)
         append(Array(table.utf8))
         append(0)
@@ -99,7 +99,7 @@ extension ByteWriter {
 
 extension Slice<UnsafeRawBufferPointer> {
     /// Two names with a zero between them; nil if there is none.
-    var names: (String, String)? {
+    package var names: (String, String)? {
         guard let end = firstIndex(of: 0) else { return nil }
         return (String(decoding: self[..<end], as: UTF8.self), String(decoding: self[(end + 1)...], as: UTF8.self))
     }

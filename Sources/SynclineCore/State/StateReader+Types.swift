@@ -4,7 +4,7 @@ import SynclineGround
 
 extension SettingName {
     /// The settings that hold the types of a table's columns. An app can't use such a name.
-    static let types = "types\0"
+    package static let types = "types\0"
 }
 
 extension StateReader {

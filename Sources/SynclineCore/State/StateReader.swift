@@ -33,7 +33,7 @@ package final class StateReader: Sendable {
 
     // MARK: Settings
 
-    static func settingKey(_ name: String) -> [UInt8] {
+    package static func settingKey(_ name: String) -> [UInt8] {
         [Keyspace.settings] + Array(name.utf8)
     }
 

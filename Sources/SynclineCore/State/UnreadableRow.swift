@@ -4,7 +4,7 @@
 //   key    08 and the key of the row; without an id, 08 03 table 00 00 and a hash of the row's bytes
 //   value  id or null · place · reason
 
-import SynclineGround
+package import SynclineGround
 
 /// A row that a server sent and that can't be read.
 public struct UnreadableRow: Hashable, Sendable {
@@ -33,7 +33,7 @@ extension Keyspace {
 }
 
 extension UnreadableRow {
-    func key(_ ids: IDComparison) -> [UInt8] {
+    package func key(_ ids: IDComparison) -> [UInt8] {
         if let id { return Keyspace.unreadable(RowKey.bytes(table, id, ids)) }
         return UnreadableRow.key(of: table, digest: digest)
     }
@@ -46,7 +46,7 @@ extension UnreadableRow {
     }
 
     /// Reads an entry of the state.
-    init(_ key: UnsafeRawBufferPointer, _ reader: inout ByteReader) throws(MalformedBytes) {
+    package init(_ key: UnsafeRawBufferPointer, _ reader: inout ByteReader) throws(MalformedBytes) {
         guard key.count > 2, let end = key[2...].firstIndex(of: 0) else { throw MalformedBytes() }
         self = try reader.unreadable(String(decoding: key[2..<end], as: UTF8.self))
         guard id == nil else { return }
@@ -60,7 +60,7 @@ extension UnreadableRow {
 
 extension ByteWriter {
     /// Appends everything but the table and the digest.
-    mutating func append(unreadable row: UnreadableRow) {
+    package mutating func append(unreadable row: UnreadableRow) {
         append(value: row.id.map { .string($0) } ?? .null)
         append(varint: row.place)
         append(text: row.reason)

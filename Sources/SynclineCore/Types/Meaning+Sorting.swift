@@ -1,14 +1,14 @@
 // The places of values in the order of a column: by what they mean.
 
-import SynclineGround
+package import SynclineGround
 
 extension ByteWriter {
     /// Appends a value's place in the order of a column. Strings and bytes are cut off after `limit` bytes.
-    mutating func append(sortOf value: Value, as type: ColumnType, limit: Int = .max) {
+    package mutating func append(sortOf value: Value, as type: ColumnType, limit: Int = .max) {
         append(sortOf: Meaning(value, as: type), limit: limit)
     }
 
-    mutating func append(sortOf meaning: Meaning, limit: Int = .max) {
+    package mutating func append(sortOf meaning: Meaning, limit: Int = .max) {
         switch meaning {
         case .null: append(SortTag.null)
         case .bool(let flag): append(sortOf: flag)

@@ -103,12 +103,12 @@ package struct TypeDeclaration: Hashable, Sendable {
 
 extension TableTypes {
     /// The value of the setting; nil if there is nothing to keep.
-    var value: Value? {
+    package var value: Value? {
         if isDefault { return nil }
         return .array([.bool(isLocal), .object(columns.map { .init($0.name, .string($0.type.rawValue)) })])
     }
 
-    init?(_ value: Value) {
+    package init?(_ value: Value) {
         guard case .array(let parts) = value, parts.count == 2, case .bool(let isLocal) = parts[0],
             case .object(let members) = parts[1]
         else { return nil }

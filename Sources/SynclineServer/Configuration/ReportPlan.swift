@@ -1,6 +1,7 @@
 // What the report of a server shows, as the command line asks for it.
 
 import SynclineCore
+import SynclineReports
 import SynclineTables
 
 struct ReportPlan: Hashable, Sendable {

@@ -4,6 +4,7 @@ import LogTesting
 import Testing
 
 @testable import SynclineCore
+@testable import SynclineReports
 
 @Suite struct MaskKeyTests {
     private var key: MaskKey {

@@ -5,6 +5,7 @@ import LogTesting
 import Testing
 
 @testable import SynclineCore
+@testable import SynclineReports
 
 @Suite struct MaskingTests {
     private func masking(_ options: Masking.Options = .init()) -> Masking {
@@ -146,5 +147,19 @@ import Testing
         masking.close()
         let masked = visit()
         #expect(masked[0] == masked[1] && masked[0] != masked[2] && masked[3] == .string("b"))
+    }
+
+    @Test func `a table that stays on the device does so in a masked state`() throws {
+        let projector = try Projector()
+        let tables = [("notes", []), ("drafts", [TypedColumn("n", .date)])]
+        for (number, (table, columns)) in tables.enumerated() {
+            let declaration = TypeDeclaration(table: table, columns: columns, isLocal: true)
+            try projector.apply(Event(time: 0, .typed(declaration)), number: UInt64(number + 1))
+        }
+        projector.store.endCommit()
+        let masking = masking()
+        _ = try masking.mask(projector)
+        masking.close()
+        #expect(try masking.mask(projector).state.types == projector.state.types)
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineTables
 import SynclineWire
 import Testing

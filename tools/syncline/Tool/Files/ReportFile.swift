@@ -5,6 +5,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineWire
 
 /// The content of a report that can be read: a store, and the recorded sessions.

@@ -3,6 +3,7 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineWire
 
 extension Masking {

@@ -4,6 +4,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineWire
 
 enum ReportCommand {

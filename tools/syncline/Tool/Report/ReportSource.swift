@@ -6,6 +6,7 @@ import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
+import SynclineReports
 import SynclineWire
 
 struct ReportSource {

@@ -2,6 +2,7 @@
 // equal values have equal masks in the same order, and nothing else is revealed; or from the value with a key. Null,
 // true, false and an empty string stay, because masking them would hide nothing.
 
+package import SynclineCore
 import SynclineGround
 
 /// Collects values first, and masks them after `close`.

@@ -1,5 +1,6 @@
 // The ranks of a column's values, and the masks that are made from them.
 
+import SynclineCore
 import SynclineGround
 
 struct MaskRanks {

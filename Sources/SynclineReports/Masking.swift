@@ -2,6 +2,7 @@
 // type with the same rank in its column. Everything is visited twice in the same way: first to collect the values,
 // then to mask them.
 
+package import SynclineCore
 import SynclineGround
 
 package final class Masking {

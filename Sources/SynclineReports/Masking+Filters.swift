@@ -1,6 +1,7 @@
 // Masks filters: a literal is masked as a value of the column it is compared with. The results of functions and
 // arithmetic have masks of their own, so such a condition may not hold for masked rows as it did.
 
+package import SynclineCore
 import SynclineGround
 
 extension Masking {

@@ -1,6 +1,7 @@
 // Masks a state, which a report begins with if the earlier history is missing. Indexes are rebuilt, because their
 // keys contain values.
 
+package import SynclineCore
 import SynclineGround
 
 extension Masking {
@@ -121,7 +122,8 @@ extension Masking {
             guard let types = TableTypes(value) else { throw MalformedBytes() }
             let table = String(name.dropFirst(SettingName.types.count))
             for column in types.columns { note(column.type, of: table, column.name) }
-            let masked = TableTypes(types.columns.map { TypedColumn(mask(column: $0.name), $0.type) })
+            var masked = TableTypes(types.columns.map { TypedColumn(mask(column: $0.name), $0.type) })
+            masked.isLocal = types.isLocal
             name = SettingName.types + mask(table: table)
             value = masked.value ?? .null
         } else if name == SettingName.schema {

@@ -1,6 +1,8 @@
 // Masks events. The kind of an event, its time, the server's versions, times and statuses, and operation ids are
 // kept.
 
+package import SynclineCore
+
 extension Masking {
     /// Settings that contain none of an app's data.
     private static let plainSettings: Set<String> = [

@@ -1,6 +1,7 @@
 // The masks of numbers and UUIDs in a column of their type: values with one meaning have masks with one meaning, and each
 // spelling has one of its own.
 
+import SynclineCore
 import SynclineGround
 
 struct SpelledMasks {

@@ -3,6 +3,7 @@
 import CChecksum
 package import SynclineCore
 import SynclineGround
+import SynclineWire
 
 /// Whole lines, each with its end.
 package struct ReportLines: Sendable {
