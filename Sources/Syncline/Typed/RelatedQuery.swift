@@ -16,8 +16,8 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
 
     let query: SyncQuery<Model>
     private let branches: [RelatedBranch]
-    /// What is related to each of some models, from the rows of the branches.
-    private let join: @Sendable ([Model], ArraySlice<[StoredRow]>) throws(SyncError) -> [Related]
+    /// Returns what is related to each of some models, by its place, from the rows of the branches.
+    private let join: @Sendable ([Model], ArraySlice<[StoredRow]>) throws(SyncError) -> (Int) -> Related
 
     /// Returns the models, and what is related to them at the same moment.
     @concurrent
@@ -91,7 +91,8 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
 
     private func element(of rows: LiveRelations.Rows) throws(SyncError) -> [Element] {
         let models = try query.table.decode(rows.page.rows)
-        return zip(models, try join(models, rows.related[...])).map { (model: $0, related: $1) }
+        let related = try join(models, rows.related[...])
+        return models.indices.map { (model: models[$0], related: related($0)) }
     }
 }
 
@@ -100,14 +101,15 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
 extension RelatedQuery where Related == Void {
     /// A query that follows no relation.
     init(_ query: SyncQuery<Model>) {
-        self.init(query: query, branches: []) { models, _ in models.map { _ in () } }
+        self.init(query: query, branches: []) { _, _ in { _ in () } }
     }
 }
 
 extension RelatedQuery {
     func mapped<Other: Sendable>(_ map: @escaping @Sendable (Related) -> Other) -> RelatedQuery<Model, Other> {
         RelatedQuery<Model, Other>(query: query, branches: branches) { [join] models, rows throws(SyncError) in
-            try join(models, rows).map(map)
+            let related = try join(models, rows)
+            return { map(related($0)) }
         }
     }
 
@@ -116,20 +118,18 @@ extension RelatedQuery {
     ///   - others: The models that may be related, and what is followed from them.
     ///   - column: The column of the others by which they are related.
     ///   - keys: The values in that column of the others that are related to a model.
-    ///   - pair: What is related to each model.
+    ///   - pair: Returns what is related to each model, by its place, from the others and what is related to those.
     func following<Other: SyncModel, Further: Sendable, Found: Sendable>(
         _ others: RelatedQuery<Other, Further>, by column: Result<String, SyncError>,
-        _ keys: @escaping @Sendable (Model) -> [Value],
-        join pair: @escaping @Sendable ([Model], [RelatedQuery<Other, Further>.Element]) -> [Found]
+        _ keys: RelatedKeys<Model>,
+        join pair: @escaping @Sendable ([Model], [Other], @escaping (Int) -> Further) -> (Int) -> Found
     ) -> RelatedQuery<Model, (Related, Found)> {
         let (own, name, join) = (branches.count, query.table.name, join)
         var all = branches
         all.append(
             RelatedBranch(table: others.query.table.untyped) { source throws(SyncError) in
                 RowRelation(from: source, to: try others.query.rowQuery(), by: try column.get()) { rows in
-                    // The error of a row that the model can't decode is thrown when the list is made.
-                    let places = KeyPlaces()
-                    return rows.compactMap { try? ModelCoding<Model>.decode($0, table: name, places) }.flatMap(keys)
+                    keys.all(of: rows, table: name)
                 }
             })
         for branch in others.branches {
@@ -140,8 +140,8 @@ extension RelatedQuery {
             let related = try join(models, rows.prefix(own))
             let found = try others.query.table.decode(rows.dropFirst(own).first ?? [])
             let further = try others.join(found, rows.dropFirst(own + 1).prefix(others.branches.count))
-            let elements = zip(found, further).map { (model: $0, related: $1) }
-            return Array(zip(related, pair(models, elements)))
+            let others = pair(models, found, further)
+            return { (related($0), others($0)) }
         }
     }
 }

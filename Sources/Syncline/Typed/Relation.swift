@@ -12,10 +12,13 @@ public struct Relation<Source: SyncModel, Target: SyncModel>: Sendable {
     let column: Result<String, SyncError>
     /// The id that a source has of its target.
     let reference: @Sendable (Source) -> Target.ID?
+    /// Whether a source may have none.
+    let isOptional: Bool
 
     /// Creates a relation from a property that holds the id of another model.
     public init(_ property: KeyPath<Source, Target.ID>, to target: Target.Type = Target.self) {
         column = ModelColumns<Source>.shared.name(of: property)
+        isOptional = false
         let stored = StoredPath(property)
         reference = { $0[keyPath: stored.path] }
     }
@@ -23,6 +26,7 @@ public struct Relation<Source: SyncModel, Target: SyncModel>: Sendable {
     /// Creates a relation from an optional property that holds the id of another model.
     public init(_ property: KeyPath<Source, Target.ID?>, to target: Target.Type = Target.self) {
         column = ModelColumns<Source>.shared.name(of: property)
+        isOptional = true
         let stored = StoredPath(property)
         reference = { $0[keyPath: stored.path] }
     }
@@ -105,11 +109,13 @@ extension RelatedQuery {
     public func with<Target: SyncModel, Further: Sendable>(
         _ relation: Relation<Model, Target>, from targets: RelatedQuery<Target, Further>
     ) -> RelatedQuery<Model, (Related, RelatedQuery<Target, Further>.Element?)> {
-        following(targets, by: relation.column.map { _ in "id" }) { model in
-            relation.reference(model)?.rowIDs.map { .string($0) } ?? []
-        } join: { models, targets in
-            let known = Dictionary(targets.map { ($0.model.id.exact, $0) }) { first, _ in first }
-            return models.map { model in relation.reference(model).flatMap { known[$0.exact] } }
+        following(targets, by: relation.column.map { _ in "id" }, .references(relation)) { models, targets, further in
+            var known: [ExactString: Int] = [:]
+            for (place, target) in targets.enumerated().reversed() { known[target.id.exact] = place }
+            return { place in
+                guard let found = relation.reference(models[place]).flatMap({ known[$0.exact] }) else { return nil }
+                return (model: targets[found], related: further(found))
+            }
         }
     }
 
@@ -135,15 +141,14 @@ extension RelatedQuery {
     public func with<Source: SyncModel, Further: Sendable>(
         all relation: Relation<Source, Model>, from sources: RelatedQuery<Source, Further>, each limit: Int? = nil
     ) -> RelatedQuery<Model, (Related, [RelatedQuery<Source, Further>.Element])> {
-        following(sources, by: relation.column) { model in
-            if let texts = model.id.columnTexts { return texts.map { .string($0) } }
-            // An id that can't be encoded is in no row.
-            return (try? ValueEncoder.encode(model.id)).map { [$0] } ?? []
-        } join: { models, sources in
-            let known = Dictionary(grouping: sources) { relation.reference($0.model)?.exact }
-            return models.map { model in
-                let related = known[model.id.exact] ?? []
-                return limit.map { Array(related.prefix(max(0, $0))) } ?? related
+        following(sources, by: relation.column, .ids) { models, sources, further in
+            var known: [ExactString: [Int]] = [:]
+            for (place, source) in sources.enumerated() {
+                if let target = relation.reference(source) { known[target.exact, default: []].append(place) }
+            }
+            return { place in
+                let related = known[models[place].id.exact] ?? []
+                return related.prefix(max(0, limit ?? .max)).map { (model: sources[$0], related: further($0)) }
             }
         }
     }
@@ -215,7 +220,7 @@ extension Columns {
 
 extension RowIdentifier {
     /// The id by which models are matched: strings that Unicode calls equivalent are different ids.
-    fileprivate var exact: ExactString { ExactString(newRowID) }
+    fileprivate var exact: ExactString { ExactString(self as? String ?? newRowID) }
 
     /// Whether a column holds such an id as a number.
     fileprivate static var isNumber: Bool {

@@ -1,6 +1,8 @@
 // Models made of rows: each key finds its column whatever the order of the columns, and whatever the model asks for.
 
+import SegmentLog
 import SynclineCore
+import SynclineGround
 import SynclineTesting
 import Testing
 
@@ -47,6 +49,55 @@ import Testing
         }
 
         func encode(to encoder: any Encoder) throws {}
+    }
+
+    /// A step that follows others. It counts how often one is made of a row.
+    struct Step: SyncModel {
+        static let first = Relation(\Step.firstID, to: Step.self)
+        static let previous = Relation(\Step.previousID, to: Step.self)
+        static let made = Atomic(0)
+
+        var id: String
+        var firstID: String
+        var previousID: String?
+
+        init(_ number: Int) {
+            (id, firstID, previousID) = ("\(number)", "\(number % 2)", number < 4 ? nil : "\(number - 4)")
+        }
+
+        init(from decoder: any Decoder) throws {
+            Self.made.add(1, ordering: .relaxed)
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            id = try values.decode(String.self, forKey: .id)
+            firstID = try values.decodeIfPresent(String.self, forKey: .firstID) ?? "0"
+            previousID = try values.decodeIfPresent(String.self, forKey: .previousID)
+        }
+    }
+
+    @Test func `each row is made a model once, also if several relations are followed`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let steps = try database.table(Step.self)
+        try await database.transaction { transaction in
+            for number in 0..<10 { try transaction.insert(Step(number), in: steps) }
+        }
+        let query = steps.where { $0.id > "4" }.order(by: \.id).with(Step.first).with(Step.previous).with(
+            all: Step.previous)
+        let before = Step.made.load(ordering: .relaxed)
+        let page = try await query.page()
+        // Five rows, the two that are first, five previous ones, and one that follows.
+        #expect(Step.made.load(ordering: .relaxed) - before == 5 + 2 + 5 + 1)
+        #expect(
+            page.elements.map { step, related in
+                "\(step.id) \(related.0.0?.id ?? "-") \(related.0.1?.id ?? "-") \(related.1.map(\.id))"
+            } == [#"5 1 1 ["9"]"#, "6 0 2 []", "7 1 3 []", "8 0 4 []", "9 1 5 []"])
+    }
+
+    @Test func `a reference that a model makes up is followed`() async throws {
+        let database = try await SyncDatabase.open(MemoryStorage(), .test())
+        let steps = try database.table(Step.self)
+        try await steps.insert(Step(0))
+        try await steps.untyped.insert(["id": "x"])
+        #expect(try await steps.order(by: \.id).with(Step.first).get().map { $0.related?.id } == ["0", "0"])
     }
 
     @Test func `a model reads its columns in rows of any shape`() throws {

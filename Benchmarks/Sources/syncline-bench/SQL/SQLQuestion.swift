@@ -56,6 +56,17 @@ struct TypedQuestion: Sendable {
             return { pairs.map { [$0.id, $1?.name ?? "null"] } }
         },
         TypedQuestion(
+            name: "page of 50, two relations",
+            text: "select i.id, l.name, k.kind from item i left join list l on l.id = i.list "
+                + "left join list k on k.id = i.list order by i.due desc, i.id limit 50"
+        ) { database in
+            let page = try await database.table(SQLItem.self).order(by: \.due, .descending).limit(50)
+                .with(SQLItem.listed).with(SQLItem.listed).page()
+            return {
+                page.elements.map { [$0.id, $1.0?.name ?? "null", $1.1.map { "\($0.kind)" } ?? "null"] }
+            }
+        },
+        TypedQuestion(
             name: "relation, 20 lists with items",
             text: "select l.id, i.id from (select id, name from list order by name limit 20) l "
                 + "join item i on i.list = l.id order by l.name, i.due, i.id"
