@@ -39,12 +39,36 @@ import Testing
 
         let overview = try await store.overview().get()
         #expect(overview.map(\.model.site) == ["Dam", "Mill"])
-        #expect(overview.map { $0.related.map(\.text).sorted() } == [[], ["crack", "rust"]])
-        let toFix = try await store.toFix().get()
-        #expect(toFix.map(\.model.text) == ["rust"])
-        #expect(toFix.first?.related?.site == "Mill")
+        #expect(overview.map { $0.related.map(\.text).sorted() } == [[], ["rust"]])
         try await store.inspections.delete(dam)
         #expect(try await store.overview().get().map(\.model.site) == ["Mill"])
+    }
+
+    @Test func `what is left to fix is in the order of the sites, in sections, and of one site`() async throws {
+        let store = try await World().store()
+        for (site, texts) in [("Mill", ["crack", "rust"]), ("Dam", ["moss"]), ("Mill", ["leak"])] {
+            let inspection = try await store.inspections.insert(Inspection(site: site))
+            for text in texts { try await store.report(text, in: inspection.id) }
+        }
+        let findings = try await store.toFix().get()
+        #expect(findings.map(\.text) == ["moss", "crack", "leak", "rust"])
+        #expect(try await store.toFix(at: "Mill").get().map(\.text) == ["crack", "leak", "rust"])
+        try await store.findings.update(id: findings[3].id) { $0.severity = .critical }
+        let sections = try await store.toFixBySeverity().get()
+        #expect(sections.map(\.key) == [.critical, .minor] && sections.map(\.count) == [1, 3])
+        #expect(sections.last?.models.map(\.text) == ["moss", "crack", "leak"])
+    }
+
+    @Test func `all findings of an inspection are fixed at once`() async throws {
+        let store = try await World().store()
+        for text in ["crack", "rust"] { try await store.report(text, in: "mill") }
+        try await store.report("leak", in: "dam")
+        let before = store.database.lastEvent
+        #expect(try await store.fixAll(of: "mill") == 2)
+        #expect(store.database.lastEvent == before + 1)
+        #expect(try await store.toFix().get().map(\.text) == ["leak"])
+        try await store.database.undo()
+        #expect(try await store.toFix().count() == 3)
     }
 
     @Test func `a form stores only what it changed`() async throws {

@@ -29,6 +29,8 @@ import Testing
         let crack = try #require(screen.findings.first)
         await screen.setFixed(crack, to: true)
         await wait { screen.findings.first?.isFixed == true }
+        await screen.fixAll()
+        await wait { screen.findings.allSatisfy { $0.isFixed } }
         await screen.remove(crack)
         await wait { screen.findings.map(\.text) == ["rust"] }
         await screen.undo()

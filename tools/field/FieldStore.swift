@@ -30,19 +30,24 @@ extension FieldStore {
         findings.where { $0.inspectionID == inspection }.order(by: \.text)
     }
 
-    /// All inspections, the newest first, each with its findings.
+    /// The findings that are not fixed yet, by site.
+    func toFix() -> SyncQuery<Finding> {
+        findings.where { !$0.isFixed }.order(by: Finding.inspection, \.site).order(by: \.text)
+    }
+
+    /// Those of a site, whenever it was inspected.
+    func toFix(at site: String) -> SyncQuery<Finding> {
+        toFix().where { $0.related(Finding.inspection) { $0.site == site } }
+    }
+
+    /// All inspections, the newest first, each with what is left to fix.
     func overview() -> RelatedQuery<Inspection, [Finding]> {
-        inspections.order(by: \.id, .descending).with(all: Finding.inspection)
+        inspections.order(by: \.id, .descending).with(all: Finding.inspection, from: toFix())
     }
 
-    /// The findings that are not fixed yet, each with its inspection.
-    func toFix() -> RelatedQuery<Finding, Inspection?> {
-        findings.where { !$0.isFixed }.order(by: \.text).with(Finding.inspection)
-    }
-
-    /// The findings of a severity that are not fixed yet.
-    func toFix(_ severity: Finding.Severity) -> SyncQuery<Finding> {
-        findings.where { !$0.isFixed && $0.severity == severity }.order(by: \.text)
+    /// What is left to fix, in a section for each severity.
+    func toFixBySeverity() -> SectionedQuery<Finding, Finding.Severity> {
+        toFix().sections(by: \.severity)
     }
 }
 
@@ -65,6 +70,12 @@ extension FieldStore {
         try await findings.update(id: finding) { $0.isFixed = isFixed }
     }
 
+    /// Fixes what is left to fix of an inspection, in one transaction. Returns how many findings that were.
+    @discardableResult
+    func fixAll(of inspection: Inspection.ID) async throws -> Int {
+        try await findings(of: inspection).where { !$0.isFixed }.update { $0.isFixed = true }
+    }
+
     /// Stores what a form changed.
     func save(_ edited: Finding, from original: Finding) async throws {
         try await findings.update(edited, from: original)
@@ -73,9 +84,7 @@ extension FieldStore {
     /// Deletes a finding and its notes. Relations are not enforced, so deleting the notes is up to the app.
     func remove(_ finding: Finding.ID) async throws {
         try await database.transaction { transaction in
-            for note in try transaction.get(notes.where { $0.findingID == finding }) {
-                try transaction.delete(note, in: notes)
-            }
+            try transaction.delete(notes.where { $0.findingID == finding })
             try transaction.delete(id: finding, in: findings)
         }
     }

@@ -51,6 +51,10 @@ extension InspectionScreen {
         await perform { store in try await store.setFixed(finding.id, to: isFixed) }
     }
 
+    func fixAll() async {
+        await perform { [inspection] store in try await store.fixAll(of: inspection) }
+    }
+
     func remove(_ finding: Finding) async {
         await perform { store in try await store.remove(finding.id) }
     }

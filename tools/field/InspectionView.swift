@@ -30,7 +30,9 @@
             case .loading: ProgressView()
             case .empty: Text("No findings yet")
             case .failed(let reason): Text(reason)
-            case .list: ForEach(screen.findings) { finding in row(finding) }
+            case .list:
+                ForEach(screen.findings) { finding in row(finding) }
+                Button("All fixed") { Task { await screen.fixAll() } }
             }
         }
 

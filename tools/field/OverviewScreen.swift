@@ -32,7 +32,7 @@ final class OverviewScreen {
 
     private func show(_ page: [(model: Inspection, related: [Finding])]) {
         lines = page.map { inspection, findings in
-            Line(id: inspection.id, site: inspection.site, toFix: findings.count { !$0.isFixed })
+            Line(id: inspection.id, site: inspection.site, toFix: findings.count)
         }
     }
 }
