@@ -30,7 +30,7 @@ package struct FilePlace: Sendable {
     }
 
     /// The file at a path, which may be written: nothing is there, or a regular file.
-    init(replacing path: String) throws(SyncError) {
+    package init(replacing path: String) throws(SyncError) {
         try self.init(path: path)
         var status = stat()
         guard stat(self.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {

@@ -23,7 +23,14 @@ extension StoreSnapshot {
         for table in tables ?? [] { try reader.check(named: table) }
         let all = try reader.tables()
         let rows = (tables ?? all).map { ExportedTable($0, reader) }
-        return try file.replace { draft throws(SyncError) in try format.files.write(rows, to: draft) }
+        return try format.write(rows, replacing: file)
+    }
+}
+
+extension RowFormat {
+    /// Writes tables to a file, which appears, or replaces another one, when it is complete; returns the number of rows.
+    package func write(_ tables: [ExportedTable], replacing file: FilePlace) throws(SyncError) -> Int {
+        try file.replace { draft throws(SyncError) in try files.write(tables, to: draft) }
     }
 }
 

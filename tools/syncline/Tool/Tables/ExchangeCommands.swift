@@ -9,7 +9,7 @@ import SynclineWire
 
 enum ExchangeCommands {
     static let export = Command(
-        "export", "write rows as JSON Lines, CSV, SQL or events",
+        "export", "write rows as JSON Lines, CSV, SQL, events or an SQLite file",
         details: [
             """
             `sql` writes the tables, the operations to push (MS_TableOperations), those that wait for a decision \
@@ -20,6 +20,7 @@ enum ExchangeCommands {
             and a formula of a spreadsheet has an apostrophe before it. `import --format csv` reads the rows back; \
             null and a missing column are the same.
             """,
+            "`sqlite` writes FILE, which must not exist, with an ordinary table for each table.",
             """
             `events` writes the events as `log --json` shows them, each with its bytes (`record`): `import` creates \
             the same store from them. If earlier history was removed, the state before the first event comes first: \
@@ -27,21 +28,29 @@ enum ExchangeCommands {
             state is written.
             """,
         ],
+        operands: [SQLiteExchange.operand],
         options: [
             Option(
-                "format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events"],
+                "format", value: "FORMAT", choices: ["jsonl", "csv", "sql", "events", "sqlite"],
                 "output format (default: jsonl)"),
             Option("table", value: "TABLE", "only this table (default: all tables)"),
-            Option("output", short: "o", value: "FILE", "write to a file, which appears when it is complete"), .at,
-            .redact,
+            Option("output", short: "o", value: "FILE", "write to a file, which appears when it is complete")
+                .excluding("FILE"),
+            .at, .redact,
         ],
         examples: [
             Example("syncline export --format csv --table todoitem > todo.csv", "write a file for a spreadsheet"),
-            Example("syncline export --format sql | sqlite3 out.db", "create an SQLite database"),
+            Example("syncline export --format sqlite todo.db", "create an SQLite database"),
             Example("syncline export --format events -o events.jsonl", "write the whole history"),
         ],
-        result: #"[{"table","row"}]"#
+        result: #"[{"table","row"}], or with --format sqlite {"rows":n}"#
     ) { arguments, context in
+        if let file = try SQLiteExchange.file(arguments) {
+            return try await SQLiteExchange.export(to: file, arguments, context)
+        }
+        guard arguments.operands.isEmpty else {
+            throw ToolError.usage("a FILE needs --format sqlite", hint: "--output writes another format to a file.")
+        }
         guard let file = arguments.value("output") else { return try await write(arguments, context) }
         return try await context.writing(to: file) { try await write(arguments, $0) }
     }
@@ -116,6 +125,9 @@ enum ExchangeCommands {
             --format csv the first line names the columns.
             """,
             """
+            --format sqlite inserts the rows of an SQLite FILE, of all tables or of --table. A table needs a column `id`.
+            """,
+            """
             Events of `export --format events` or `report` create a new store with the same history, outbox and \
             conflicts, unless a line is wrong.
             """,
@@ -128,20 +140,23 @@ enum ExchangeCommands {
             skip. The first pull reads everything again.
             """,
         ],
-        operands: [Operand("FILE", "a database file of another client, named with --from")],
+        operands: [
+            Operand("FILE", "an SQLite file, with --format sqlite, or the database file of another client, with --from")
+        ],
         options: [
-            Option("table", value: "TABLE", "the table, if the lines are only rows").excluding("FILE"),
-            Option("format", value: "FORMAT", choices: ["jsonl", "csv"], "input format (default: jsonl)")
-                .excluding("FILE"),
+            Option("table", value: "TABLE", "the table, if the lines are only rows"),
+            Option("format", value: "FORMAT", choices: ["jsonl", "csv", "sqlite"], "input format (default: jsonl)"),
             Option(
                 "from", value: "CLIENT", choices: ForeignClient.allCases.map(\.rawValue),
-                "the client that wrote FILE"),
+                "the client that wrote FILE"
+            ).excluding("table", "format"),
             Option("columns", value: "TABLE=…", "the columns of a table of FILE, with their types").needing("from"),
             Option("dry-run", "show what would be imported from FILE, without creating a store").needing("from"),
         ],
         examples: [
             Example("syncline import < rows.jsonl", "import rows as pending inserts"),
             Example("syncline import --format csv --table todoitem < todo.csv", "import rows from a spreadsheet"),
+            Example("syncline import --format sqlite todo.db", "import the tables of an SQLite file"),
             Example("syncline import --store copy < events.jsonl", "create a store with the same history"),
             Example(
                 "syncline import Model.sqlite --from msclient --columns 'TodoItem=text,complete:bool' -s notes",
@@ -156,6 +171,9 @@ enum ExchangeCommands {
             Exit(.no, "with --from: the store was created, but without what `left out` lists"),
         ]
     ) { arguments, context in
+        if let file = try SQLiteExchange.file(arguments) {
+            return try await SQLiteExchange.import(from: file, arguments, context)
+        }
         if let file = arguments.operands.first { return try await ForeignImport.run(file, arguments, context) }
         if arguments.value("from") != nil { throw ToolError.usage("--from needs the FILE of the other client") }
         let table = arguments.value("table")
@@ -197,12 +215,23 @@ enum ExchangeCommands {
             throw error
         }
         lines.finish()
+        defer { withExtendedLifetime(folder) {} }
+        return try await importRows(table, from: path, as: format, arguments, context)
+    }
+
+    /// Inserts the rows of a file.
+    nonisolated(nonsending) static func importRows(
+        _ table: String?, from path: String, as format: RowFormat, _ arguments: Arguments, _ context: Context
+    ) async throws -> ExitCode {
         let count = try await context.withDatabase(arguments) { database in
             try await database.importRows(into: table, from: path, as: format, atOnce: onceSize)
         }
-        withExtendedLifetime(folder) {}
-        try context.output.value(["rows": .number(count)])
-        try context.output.line("\(count) rows")
+        return try show(count, context)
+    }
+
+    static func show(_ rows: Int, _ context: Context) throws -> ExitCode {
+        try context.output.value(["rows": .number(rows)])
+        try context.output.line("\(rows) rows")
         return .done
     }
 

@@ -9,7 +9,8 @@ enum ForeignImport {
     static func run(_ file: String, _ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         guard let client = arguments.value("from").flatMap(ForeignClient.init(rawValue:)) else {
             throw ToolError.usage(
-                "a FILE needs --from", hint: "Name the client that wrote it: --from msclient or --from datasync.")
+                "a FILE needs --from or --format sqlite",
+                hint: "Name the client that wrote it: --from msclient or --from datasync.")
         }
         let tables = try arguments.values(of: "columns").map { try table($0) }
         let foreign = ForeignStore(at: file, from: client, tables: tables)
