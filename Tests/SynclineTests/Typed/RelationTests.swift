@@ -79,9 +79,11 @@ private struct Finding: SyncModel {
         let before = database.lastEvent
         var lists = try query.limit(2).observe().makeAsyncIterator()
         #expect(try await lists.next()?.map(\.id) == ["b", "a"])
-        try await sites.update(id: Self.sites[0].id) { $0.name = "Zoo" }
-        // A row of both lists changes, so there is a list in any case. A wrong one ends the test, which would wait for others.
-        try await findings.update(id: "a") { $0.text = "gap" }
+        // A row of both lists changes in the same transaction, so there is one list, also if the order were wrong.
+        try await database.transaction { transaction in
+            _ = try transaction.update(id: Self.sites[0].id, in: sites) { $0.name = "Zoo" }
+            _ = try transaction.update(id: "a", in: findings) { $0.text = "gap" }
+        }
         try #require(try await lists.next()?.map(\.id) == ["a", "c"])
         try await findings.update(id: "d") { $0.siteID = Self.sites[0].id }
         try await findings.delete(id: "c")
