@@ -62,4 +62,14 @@ import Testing
         let goesOn = merge.finish(after: nil) { _, _, _, _ in false }
         #expect(!goesOn)
     }
+
+    @Test func `a scan ends once it has read too many rows of others, for good`() {
+        var scan = RowScan(isWorthIt: true)
+        let own = (0..<3).map { _ in scan.ends(after: true) }
+        let others = (0..<(3 + RowScan.some)).map { _ in scan.ends(after: false) }
+        #expect(!own.contains(true) && !others.contains(true) && scan.isWorthIt)
+        let ends = scan.ends(after: false)
+        let goesOn = (0..<3).map { _ in scan.ends(after: true) }
+        #expect(ends && !goesOn.contains(false) && !scan.isWorthIt)
+    }
 }
