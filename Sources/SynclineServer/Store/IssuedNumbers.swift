@@ -74,7 +74,6 @@ extension SQLStore {
     func lock(
         _ ids: [String], _ table: String, _ statements: TableSQL, _ connection: any SQLConnection
     ) throws(StoreFailure) {
-        if numbers == .line { return }
         if ids.count > 1, statements.mayLock { try connection.run(statements.lock(ids)) }
         _ = try lockEdges(of: ids, table, connection)
     }

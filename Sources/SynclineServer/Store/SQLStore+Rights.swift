@@ -20,8 +20,7 @@ struct RuledRead {
     ) {
         (self.statements, self.connection, self.limits) = (statements, connection, limits)
         source = SQLRights(
-            connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name,
-            known: KnownEdges())
+            connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
         caller = CallerRights(subject ?? "", rights.terms)
     }
 
@@ -113,7 +112,7 @@ struct RuledRead {
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         var window = window
-        var scan = RowScan(isWorthIt: dialect == .sqlite)
+        var scan = RowScan()
         while true {
             let active = try active(spans, window)
             var found = try unchanged(spans, known, window, active, withDepartures)
@@ -149,8 +148,33 @@ struct RuledRead {
     ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
         var (end, count, isWanted, window) = (nil as RightsCandidate?, 0, true, window)
         if scan.isWorthIt, !spans.isEmpty {
-            let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
-            try connection.run(statements.scanned(window)) { values in
+            (end, isWanted) = try self.scan(known, &window, &scan, &merge, body)
+            guard isWanted, end != nil, spans.count <= RuledRead.spansAtATime else { return (end, isWanted) }
+            end = nil
+        }
+        if spans.isEmpty { return (end, isWanted) }
+        try connection.run(statements.changed(spans[...], window)) { values in
+            count += 1
+            let candidate = candidate(values, spans, known, window.axis)
+            if count == window.limit { end = candidate }
+            isWanted = merge.tell(candidate, body)
+            return isWanted
+        }
+        return (end, isWanted)
+    }
+
+    /// Reads all rows in order, as long as most of them are the caller's, and moves the window past them. Returns the last
+    /// one if more may follow, and whether these are wanted.
+    private func scan(
+        _ known: KnownRights, _ window: inout RightsWindow, _ scan: inout RowScan, _ merge: inout RightsMerge,
+        _ body: TellingRights
+    ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
+        let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
+        while true {
+            var (end, isWanted) = (nil as RightsCandidate?, true)
+            var part = scan.part(of: window.limit, isFinite: dialect == .postgres)
+            try connection.run(statements.scanned(window, limit: part.limit)) { values in
+                if end != nil { return true }
                 var isOwn = false
                 if let since = seen.since(values) {
                     let row = statements.row(values).row
@@ -164,24 +188,16 @@ struct RuledRead {
                             : merge.tell(RightsCandidate(place: own, id: row.id, right: right, row: row), body)
                     }
                 }
-                if scan.ends(after: isOwn) {
+                if part.ends(scan.ends(after: isOwn)) {
                     let row = statements.row(values).row
                     end = RightsCandidate(place: axis.place(of: row, values), id: row.id)
                 }
-                return isWanted && end == nil
+                return isWanted && (end == nil || part.limit != nil)
             }
-            guard isWanted, let last = end, spans.count <= RuledRead.spansAtATime else { return (end, isWanted) }
-            (window.since, window.sinceID, end) = (last.place, last.id, nil)
+            guard isWanted, let last = end else { return (end, isWanted) }
+            (window.since, window.sinceID) = (last.place, last.id)
+            if !scan.isWorthIt { return (end, isWanted) }
         }
-        if spans.isEmpty { return (end, isWanted) }
-        try connection.run(statements.changed(spans[...], window)) { values in
-            count += 1
-            let candidate = candidate(values, spans, known, window.axis)
-            if count == window.limit { end = candidate }
-            isWanted = merge.tell(candidate, body)
-            return isWanted
-        }
-        return (end, isWanted)
     }
 
     /// The candidates with the rights that ended; without the rows that the caller sees by another bucket, which are
@@ -216,13 +232,22 @@ struct RuledRead {
         let open = spans.filter { $0.interval.end == nil }
         // The first places come first: what is after a full page need not be read.
         let gains = Dictionary(grouping: open) { axis.value(of: $0.interval.begin) }
-        for (place, spans) in gains.sorted(by: { $0.key < $1.key })
-        where window.has(place) && !all.isFull(before: place) {
-            var part = window
-            part.limit = max(1, all.rest)
-            let after = place == window.since ? window.sinceID : nil
-            let (some, isFew) = try gained(spans, part)
-            try read(some, known, part, at: place, &all) { statements.gained($0, after: after, isFew: isFew, $1) }
+        var rest = gains.sorted { $0.key < $1.key }.filter { window.has($0.key) }[...]
+        while let first = rest.first, !all.isFull(before: first.key) {
+            let next = rest.prefix(RuledRead.spansAtATime)
+            rest = rest.dropFirst(next.count)
+            let some = Set(try counts(next.flatMap(\.value), changed: false, window, limit: 1).spans)
+            for (place, spans) in next where !all.isFull(before: place) {
+                let spans = spans.filter(some.contains)
+                if spans.isEmpty { continue }
+                var part = window
+                part.limit = max(1, all.rest)
+                let after = place == window.since ? window.sinceID : nil
+                let isFew = try areFew(spans, part)
+                try read(spans, known, part, at: place, &all) {
+                    statements.gained($0, after: after, isFew: isFew, $1)
+                }
+            }
         }
         if !withDepartures { return all }
         let losses = spans.compactMap { span in span.interval.end.map { (axis.value(of: $0), span) } }
@@ -247,18 +272,15 @@ struct RuledRead {
         return all
     }
 
-    /// The spans with rows that did not change since the caller gained the right, and whether these are few: they fit
-    /// into a page, and more have changed.
-    private func gained(
-        _ spans: [BucketSpan], _ window: RightsWindow
-    ) throws(StoreFailure) -> (spans: [BucketSpan], isFew: Bool) {
-        let some = try counts(spans, changed: false, window, limit: 1).spans
-        if dialect == .postgres || some.isEmpty { return (some, false) }
+    /// Whether the rows of spans that did not change since the caller gained the right are few: they fit into a page, and
+    /// more have changed.
+    private func areFew(_ spans: [BucketSpan], _ window: RightsWindow) throws(StoreFailure) -> Bool {
+        if dialect == .postgres { return false }
         // Reading all in the order of ids passes those that changed.
-        if try counts(some, changed: true, window, limit: RowScan.some).sum < RowScan.some { return (some, false) }
-        let unchanged = try counts(some, changed: false, window, limit: window.limit).sum
-        if unchanged >= window.limit { return (some, false) }
-        return (some, unchanged < (try counts(some, changed: true, window, limit: unchanged + 1).sum))
+        if try counts(spans, changed: true, window, limit: RowScan.some).sum < RowScan.some { return false }
+        let unchanged = try counts(spans, changed: false, window, limit: window.limit).sum
+        if unchanged >= window.limit { return false }
+        return unchanged < (try counts(spans, changed: true, window, limit: unchanged + 1).sum)
     }
 
     /// The spans with rows that changed since the caller gained the right, or did not, and how many, each up to a limit.

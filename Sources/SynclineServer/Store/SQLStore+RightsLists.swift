@@ -49,7 +49,7 @@ extension RuledRead {
         if dialect == .postgres, open.count > RuledRead.spansAtATime { return nil }
         if plan.counts { page.count(try connection.first(statements.count(plan, filter), count: 2)?[1].integer) }
         var after = plan.after?.id
-        if dialect == .sqlite, try scan(filter, known, &page, &after) { return page.outcome }
+        if try scan(filter, known, &page, &after) { return page.outcome }
         try merge(open, filter, known, &page, after: after)
         return page.outcome
     }
@@ -59,16 +59,22 @@ extension RuledRead {
         _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage, _ after: inout String?
     ) throws(StoreFailure) -> Bool {
         let seen = SeenBuckets(known, statements.schema)
-        var (scan, isWanted) = (RowScan(isWorthIt: true), true)
-        try connection.run(statements.scanned(after: after, filter)) { values in
-            let since = seen.since(values)
-            if let since, values.value(statements.spanPlace).integer != 0 {
-                isWanted = page.take(statements.row(values).row, since: since)
+        var (scan, isWanted) = (RowScan(), true)
+        while true {
+            var (part, last) = (scan.part(of: page.wanted, isFinite: dialect == .postgres), nil as String?)
+            try connection.run(statements.scanned(after: after, filter, limit: part.limit)) { values in
+                if last != nil { return true }
+                let since = seen.since(values)
+                if let since, values.value(statements.spanPlace).integer != 0 {
+                    isWanted = page.take(statements.row(values).row, since: since)
+                }
+                if part.ends(scan.ends(after: since != nil)) { last = values.value(1).text }
+                return isWanted && (last == nil || part.limit != nil)
             }
-            if scan.ends(after: since != nil) { after = values.value(1).text }
-            return isWanted && scan.isWorthIt
+            if !isWanted || last == nil { return true }
+            after = last
+            if !scan.isWorthIt { return false }
         }
-        return !isWanted || scan.isWorthIt
     }
 
     /// Merges the rows of the caller's buckets after an id.

@@ -49,7 +49,8 @@ struct StoreTransaction {
         let known = store.currentCatalogue.rights
         let sets = store.dialect == .postgres && count > 1 ? WriteSets(connection) : nil
         self.sets = isCareful ? nil : sets
-        var found = try hasLocked ? sets?.find(jobs, store) : nil
+        let writes = sets == nil ? [] : jobs.flatMap { $0.groups.joined().map(\.write) }
+        var found = try hasLocked ? sets?.find(writes, store, locks: true) : nil
         numbers = try IssuedNumbers(count, store, connection)
         stamp = Stamp(change: 0, time: numbers.time)
         groupEnd = 0
@@ -58,8 +59,9 @@ struct StoreTransaction {
         // By other rules, the rights that rows give were not locked.
         if hasLocked, catalogue.rights != known { throw .contest }
         allowance = WriteAllowance(store.limits)
-        if !hasLocked { found = try self.sets?.find(jobs, store) }
-        try self.sets?.read(found ?? [:], jobs, catalogue)
+        if !hasLocked { found = try self.sets?.find(writes, store, locks: false) }
+        try self.sets?.read(found ?? [:], writes, catalogue)
+        try self.sets?.readReceipts(writes)
     }
 
     /// Carries out a job's groups, or as many of the first ones as reach the work limit.
@@ -80,6 +82,7 @@ struct StoreTransaction {
         isSingle = group.count == 1
         if isSingle, !isCareful { return [try write(group[0], job)] }
         try sets?.store(catalogue)
+        try edges.store(connection, dialect)
         let before = self
         try connection.execute("SAVEPOINT \"group\"")
         var outcomes: [WriteOutcome] = []
@@ -170,10 +173,11 @@ struct StoreTransaction {
         note(existing, outcome, grown.schema)
         if !isPlain, let row = outcome.row {
             let end = Stamp(change: groupEnd, time: stamp.time)
-            try source.note(RightsChange(source.rights, from: existing, to: row), row.id, end)
+            try source.note(
+                RightsChange(source.rights, from: existing, to: row), row.id, end, withLater: set != nil)
         }
         try remember(outcome, of: write)
-        return try judge.told(outcome, now: outcome.row)
+        return try judge.told(outcome)
     }
 
     /// Without a line, takes a later number if another transaction changed the row since this one took its numbers, or used
@@ -207,6 +211,7 @@ struct StoreTransaction {
     func finish() throws(StoreFailure) {
         try sets?.store(catalogue)
         try sets?.storeReceipts()
+        try edges.store(connection, dialect)
         for (table, digest) in digests.sorted(by: { $0.key < $1.key }) where !digest.isEmpty {
             try connection.run(
                 store.numbers == .ticks
@@ -271,9 +276,8 @@ struct StoreTransaction {
         guard let sets, case .done(let effect, let row) = outcome else { return false }
         let definition = statements.schema.definition
         if effect == .deleted, !definition.softDelete {
-            // The row may be among those that are not stored yet.
-            try sets.store(catalogue)
-            return false
+            try sets.remove(RemovedRow(row, definition, stamp), from: definition.name, catalogue)
+            return true
         }
         try sets.put(row, stamp.change, in: definition.name, isNew: effect == .inserted, catalogue)
         return true
@@ -294,8 +298,8 @@ struct StoreTransaction {
             let definition = statements.schema.definition
             if definition.softDelete { return try connection.run(statements.update(row, stamp, only: places)) }
             try connection.run(statements.remove(id: row.id))
-            let owner = definition.owner(of: row.columns)
-            try connection.run(StateSQL.insertTombstone(of: row.id, in: definition.name, owner: owner, stamp, dialect))
+            let removed = RemovedRow(row, definition, stamp)
+            try connection.run(StateSQL.insertTombstones(of: [removed], in: definition.name, dialect))
         case .refused, .failed: break
         }
     }

@@ -27,6 +27,7 @@ final class WriteSets {
         /// Those to be stored, one for each id.
         private(set) var new: [WrittenRow] = []
         private(set) var changed: [WrittenRow] = []
+        private(set) var removed: [RemovedRow] = []
         private var round = 0
 
         mutating func put(_ written: WrittenRow, isNew: Bool) {
@@ -44,8 +45,16 @@ final class WriteSets {
             known[id] = entry
         }
 
+        /// Whether a row is to be stored.
+        func isPending(_ id: String) -> Bool { known[ExactString(id)]?.round == round }
+
+        mutating func remove(_ row: RemovedRow) {
+            removed.append(row)
+            known[ExactString(row.id)] = Known()
+        }
+
         mutating func stored() {
-            (new, changed) = ([], [])
+            (new, changed, removed) = ([], [], [])
             round += 1
         }
     }
@@ -69,16 +78,15 @@ final class WriteSets {
 
     // MARK: Looking up
 
-    /// Finds the rows of writes, table by table in the order of ids, and locks those that exist if there is no line, so
-    /// that two batches do not wait for each other.
-    func find(_ jobs: [WriteJob], _ store: SQLStore) throws(StoreFailure) -> FoundRows {
+    /// Finds the rows of writes, table by table in the order of ids.
+    /// - Parameter locks: Whether those that exist are locked, and their edges, so that two batches do not wait for each
+    ///   other.
+    func find(_ writes: [TableWrite], _ store: SQLStore, locks: Bool) throws(StoreFailure) -> FoundRows {
         var ids: [String: [String]] = [:]
-        for group in jobs.lazy.flatMap(\.groups) {
-            for place in group.indices {
-                let (table, id) = (group[place].write.table, group[place].write.id)
-                let isFirst = tables[table, default: Rows()].known.updateValue(Known(), forKey: ExactString(id)) == nil
-                if isFirst { ids[table, default: []].append(id) }
-            }
+        for write in writes {
+            let id = ExactString(write.id)
+            let isFirst = tables[write.table, default: Rows()].known.updateValue(Known(), forKey: id) == nil
+            if isFirst { ids[write.table, default: []].append(write.id) }
         }
         var found: FoundRows = [:]
         for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
@@ -87,17 +95,19 @@ final class WriteSets {
                 continue
             }
             let possible = ids.filter { statements.schema.mayHave(id: $0) }
-            guard store.takesSets(table) else {
+            // Rules and triggers of others decide about each row.
+            guard statements.schema.isOwn else {
                 tables[table] = nil
-                try store.lock(possible, table, statements, connection)
+                if locks { try store.lock(possible, table, statements, connection) }
                 continue
             }
-            try connection.run(statements.find(possible, locks: store.numbers == .ticks)) { row in
+            try connection.run(statements.find(possible, locks: locks)) { row in
                 let id = ExactString(row.value(0).text)
                 tables[table]?.known[id] = nil
                 found[table, default: [:]][id] = Int(row.value(1).integer)
                 return true
             }
+            if locks { _ = try store.lockEdges(of: found[table, default: [:]].keys.map(\.text), table, connection) }
         }
         return found
     }
@@ -105,13 +115,12 @@ final class WriteSets {
     /// The sizes of rows, by their tables and ids.
     typealias FoundRows = [String: [ExactString: Int]]
 
-    /// Reads the rows that were found, as long as they are not too large together, and the operations that were carried
-    /// out before.
-    func read(_ found: FoundRows, _ jobs: [WriteJob], _ catalogue: StoreCatalogue) throws(StoreFailure) {
+    /// Reads the rows that were found, as long as they are not too large together.
+    func read(_ found: FoundRows, _ writes: [TableWrite], _ catalogue: StoreCatalogue) throws(StoreFailure) {
         var found = found
         var wanted: [String: [String]] = [:]
         var room = WriteSets.bytesLimit
-        for write in jobs.lazy.flatMap({ $0.groups.joined() }).map(\.write) where !found.isEmpty {
+        for write in writes where !found.isEmpty {
             guard let size = found[write.table]?.removeValue(forKey: ExactString(write.id)) else { continue }
             room -= size
             if room < 0 { break }
@@ -125,7 +134,11 @@ final class WriteSets {
                 return true
             }
         }
-        let keys = jobs.flatMap { $0.groups.joined().compactMap(\.write.operation) }
+    }
+
+    /// Reads the operations that were carried out before.
+    func readReceipts(_ writes: [TableWrite]) throws(StoreFailure) {
+        let keys = writes.compactMap(\.operation)
         if keys.isEmpty { return }
         for key in keys { receipts[Key(key.caller, key.id)] = Looked() }
         try connection.run(StateSQL.operations(keys)) { row in
@@ -162,6 +175,13 @@ final class WriteSets {
         if pendingBytes > WriteSets.bytesLimit { try store(catalogue) }
     }
 
+    /// Notes what the next `store` removes.
+    func remove(_ row: RemovedRow, from table: String, _ catalogue: StoreCatalogue) throws(StoreFailure) {
+        if tables[table]?.isPending(row.id) == true { try store(catalogue) }
+        tables[table]?.remove(row)
+        pendingBytes += row.id.utf8.count
+    }
+
     /// Notes that a row was changed by another statement.
     func forget(_ id: String, of table: String) { tables[table]?.known[ExactString(id)] = nil }
 
@@ -188,6 +208,11 @@ final class WriteSets {
         for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
             guard let statements = catalogue.tables[table] else { continue }
             tables[table]?.stored()
+            // A row that was removed may be new again.
+            try change(rows.removed) { statements.remove($0) }
+            if !rows.removed.isEmpty {
+                try connection.run(StateSQL.insertTombstones(of: rows.removed[...], in: table, .postgres))
+            }
             // Two batches that insert the same rows must not wait for each other.
             let new = rows.new.sorted { ExactString($0.row.id) < ExactString($1.row.id) }
             try change(new) { statements.insert($0) }
@@ -195,7 +220,7 @@ final class WriteSets {
         }
     }
 
-    private func change(_ rows: [WrittenRow], _ statement: ([WrittenRow]) -> SQLStatement) throws(StoreFailure) {
+    private func change<Element>(_ rows: [Element], _ statement: ([Element]) -> SQLStatement) throws(StoreFailure) {
         // A trigger skips one: then they are written one by one, as after a failure.
         if !rows.isEmpty, try connection.change(statement(rows)) != rows.count { throw .contest }
     }
@@ -206,14 +231,5 @@ final class WriteSets {
         let receipts = pendingReceipts
         pendingReceipts = []
         try connection.run(StateSQL.remember(receipts))
-    }
-}
-
-extension SQLStore {
-    /// Whether rows of a table are read and written in sets: no trigger or rule of others decides about each.
-    fileprivate func takesSets(_ table: String) -> Bool {
-        guard dialect == .postgres, let schema = currentCatalogue.tables[table]?.schema else { return false }
-        let rights = currentCatalogue.rights[table] ?? TableRights()
-        return schema.isOwn && schema.definition.rules.isEmpty && rights == TableRights()
     }
 }

@@ -74,7 +74,13 @@ package struct RightsJudge<Source: RightsSource> {
         return all
     }
 
-    /// The outcome as the caller may see it, now that it was carried out.
+    /// The outcome as the caller may see it, just after it was carried out. Who deletes a row sees what was deleted.
+    package func told(_ outcome: WriteOutcome) throws(StoreFailure) -> WriteOutcome {
+        if case .done(.deleted, _) = outcome { return outcome }
+        return try told(outcome, now: outcome.row)
+    }
+
+    /// The outcome of an earlier write as the caller may see it, with the row as it is now.
     package func told(_ outcome: WriteOutcome, now: TableRow?) throws(StoreFailure) -> WriteOutcome {
         guard mayHaveLost, case .done(_, let row) = outcome else { return outcome }
         if let now, try sight(of: now) != nil { return outcome }

@@ -33,7 +33,7 @@ struct MemoryRights: RightsSource {
 
     /// Records what a write of a row changed.
     mutating func note(_ change: RightsChange, _ id: String, _ table: String, _ stamp: Stamp) {
-        for step in change.ended {
+        for (step, _) in change.ended {
             var all = edges[step] ?? []
             for place in all.indices where all[place].row.hasSameBytes(as: id) && all[place].edge.interval.end == nil {
                 all[place].edge.interval.end = stamp

@@ -42,7 +42,7 @@ package struct TableRights: Hashable, Sendable {
 /// What a write of a row changes about rights.
 package struct RightsChange: Sendable {
     /// The steps that the row no longer makes, and those that it makes now.
-    package private(set) var ended: [RuleEdge] = []
+    package private(set) var ended: [(step: RuleEdge, ends: RuleEnds)] = []
     package private(set) var begun: [(step: RuleEdge, ends: RuleEnds)] = []
     /// The buckets that the row leaves, and those that it enters.
     package private(set) var left: [RuleBucket] = []
@@ -54,7 +54,7 @@ package struct RightsChange: Sendable {
         for step in rights.steps {
             let (before, after) = (old.flatMap(step.ends), step.ends(of: new))
             if before == after { continue }
-            if before != nil { ended.append(step) }
+            if let before { ended.append((step, before)) }
             if let after { begun.append((step, after)) }
         }
         for bucket in rights.buckets {

@@ -63,8 +63,23 @@ import Testing
         #expect(!goesOn)
     }
 
+    @Test func `the parts of a scan grow with the rows that were the caller's, up to a page`() {
+        var scan = RowScan()
+        #expect(scan.part(of: 1000, isFinite: false).limit == nil)
+        var limits: [Int?] = []
+        for _ in 0..<4 {
+            var part = scan.part(of: 1000, isFinite: true)
+            limits.append(part.limit)
+            while !part.ends(scan.ends(after: true)) {}
+        }
+        let some = RowScan.some
+        #expect(limits == [4 * some, 1000 + some, 1000 + some, 1000 + some])
+        var part = scan.part(of: 10, isFinite: true)
+        #expect(part.limit == 10 + some && part.ends(true) && !part.ends(false))
+    }
+
     @Test func `a scan ends once it has read too many rows of others, for good`() {
-        var scan = RowScan(isWorthIt: true)
+        var scan = RowScan()
         let own = (0..<3).map { _ in scan.ends(after: true) }
         let others = (0..<(3 + RowScan.some)).map { _ in scan.ends(after: false) }
         #expect(!own.contains(true) && !others.contains(true) && scan.isWorthIt)

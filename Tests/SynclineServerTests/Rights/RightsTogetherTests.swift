@@ -324,14 +324,14 @@ struct RightsLockTests {
         }
         _ = try start(Self.rules)
         let group = DispatchGroup()
-        let started = Mutex<Bool?>(nil)
+        let started = Mutex<Result<Void, any Error>?>(nil)
         var waits = false
         try database.write { connection throws(StoreFailure) in
             try connection.execute(NumberSource.ticks.beginWrites(.postgres, inSets: false))
             DispatchQueue(label: "start").async(group: group) {
                 let rules = Self.rules.replacing("in share(list where user eq auth.sub)", with: "eq auth.sub")
-                let isDone = (try? start(rules)) != nil
-                started.withLock { $0 = isDone }
+                let result = Result { _ = try start(rules) }
+                started.withLock { $0 = result }
             }
             while !waits, started.withLock({ $0 == nil }) {
                 waits = try connection.first(Self.waiting, count: 1)?[0].integer != 0
@@ -339,7 +339,8 @@ struct RightsLockTests {
             try connection.execute("COMMIT")
         }
         group.wait()
-        #expect(waits && started.withLock { $0 == true })
+        try started.withLock { $0 }?.get()
+        #expect(waits)
         withExtendedLifetime(keeper) {}
     }
 }

@@ -172,20 +172,21 @@ final class PostgresConnection: SQLConnection {
         return true
     }
 
-    /// Reads rows one by one, so that a table is never completely in memory.
+    /// Reads rows one by one, so that a table is never completely in memory. A statement that soon ends is not cancelled.
     private func stream(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
         let isSent = try send(statement, isLent ? nil : try prepare(statement.text))
         if isSent == 1 { PQsetSingleRowMode(handle) }
-        var isWanted = true
+        var (isWanted, count) = (true, 0)
         var failed: StoreFailure?
         try results(isSent) { result in
             defer { PQclear(result) }
             guard isWanted, failed == nil else { return }
             if !PostgresConnection.isFine(result) {
                 failed = failure(result)
-            } else if !PostgresConnection.show(result, each) {
-                isWanted = false
-                cancel()
+            } else {
+                count += 1
+                isWanted = PostgresConnection.show(result, each)
+                if !isWanted, statement.limit.map({ $0 > count + RowScan.some }) ?? true { cancel() }
             }
         }
         if let failed { throw failed }
@@ -406,6 +407,11 @@ private struct PostgresRow: SQLRow {
     func instant(_ index: Int) -> Timestamp.Instant {
         let time = text(index).flatMap { Timestamp.Instant(postgresText: $0, type: PQftype(result, Int32(index))) }
         return time.map { .init(milliseconds: $0.milliseconds) } ?? value(index).instant
+    }
+
+    func place(of index: Int, among texts: FewTexts) -> Int? {
+        guard SQLValue.isPostgresText(PQftype(result, Int32(index))) else { return nil }
+        return text(index).flatMap { texts.place(of: UnsafeRawBufferPointer($0)) }
     }
 
     /// Strings and times, the most common values, are read directly from libpq's memory.

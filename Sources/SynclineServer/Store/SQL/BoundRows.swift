@@ -20,6 +20,30 @@ enum SQLList: Hashable, Sendable {
         case .times: "timestamptz"
         }
     }
+
+    /// The value of a single row.
+    fileprivate var first: SQLValue {
+        switch self {
+        case .texts(let all): .text(all.first ?? "")
+        case .integers(let all): .integer(all.first ?? 0)
+        case .flags(let all): .bool(all.first ?? false)
+        case .times(let all): .time(all.first ?? 0)
+        }
+    }
+}
+
+extension SQLStatement {
+    /// A statement about rows of a table `s` with the columns `c1` and so on. SQLite takes one row.
+    init(_ dialect: SQLDialect, lists: [SQLList], _ text: (_ source: String) -> String) {
+        if dialect == .postgres {
+            let rows = BoundRows(lists: lists)
+            self.init(dialect, prepared: text(rows.source), rows: rows)
+        } else {
+            let values = lists.map(\.first)
+            let columns = values.enumerated().map { "\(dialect.placeholder($0 + 1, for: $1)) AS c\($0 + 1)" }
+            self.init(dialect, prepared: text("(SELECT \(columns.joined(separator: ", "))) AS s"), values: values)
+        }
+    }
 }
 
 /// Lists, and after them the columns of rows, still encoded.

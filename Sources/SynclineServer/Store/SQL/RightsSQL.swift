@@ -76,26 +76,48 @@ enum RightsSQL {
             """)
     }
 
-    static func begin(_ step: RuleEdge, _ ends: RuleEnds, row: String, _ stamp: Stamp, _ dialect: SQLDialect)
-        -> SQLStatement
-    {
+    static func beginEdges(_ times: ArraySlice<RightTime>, _ dialect: SQLDialect) -> SQLStatement {
+        let names = [.texts(times.map(\.row)), .texts(times.map(\.name)), .texts(times.map(\.other))] as [SQLList]
+        return SQLStatement(dialect, lists: [.integers(times.map(\.group))] + names + moments(times)) { rows in
+            """
+            INSERT INTO "syncline_edges" SELECT s.c1, s.c2, s.c3, s.c4, s.c5, s.c6, nullif(s.c7, 0), nullif(s.c8, 0) \
+            FROM \(rows)
+            """
+        }
+    }
+
+    static func endEdges(_ ends: ArraySlice<RightEnd>, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, lists: lists(ends)) { rows in
+            """
+            UPDATE "syncline_edges" AS "edge" SET "end" = s.c3, "endTime" = s.c4 FROM \(rows) \
+            WHERE "edge"."step" = s.c1 AND "edge"."row" = s.c2 AND "edge"."end" IS NULL
+            """
+        }
+    }
+
+    /// Ends a step of all rows.
+    static func end(_ step: RuleEdge, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
             """
-            INSERT INTO "syncline_edges" VALUES (\(.integer(number(step))), \(.text(row)), \(.text(ends.from)), \
-            \(.text(ends.to)), \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL)
+            UPDATE "syncline_edges" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
+            WHERE "step" = \(.integer(number(step))) AND "end" IS NULL
             """)
     }
 
-    /// - Parameter row: Nil for all rows.
-    static func end(_ step: RuleEdge, row: String?, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        let condition: SQLText = row.map { #" AND "row" = \#(.text($0))"# } ?? ""
-        return SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_edges" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
-            WHERE "step" = \(.integer(number(step)))\(condition) AND "end" IS NULL
-            """)
+    /// The beginnings and ends, with 0 for those that are to come.
+    private static func moments(_ times: ArraySlice<RightTime>) -> [SQLList] {
+        [
+            .integers(times.map(\.begin.change)), .integers(times.map(\.begin.time)),
+            .integers(times.map { $0.end?.change ?? 0 }), .integers(times.map { $0.end?.time ?? 0 }),
+        ]
+    }
+
+    private static func lists(_ ends: ArraySlice<RightEnd>) -> [SQLList] {
+        [
+            .integers(ends.map(\.group)), .texts(ends.map(\.row)), .integers(ends.map(\.stamp.change)),
+            .integers(ends.map(\.stamp.time)), .integers(ends.map { $0.byDeletion ? 1 : 0 }),
+        ]
     }
 
     // MARK: Stays
@@ -124,30 +146,35 @@ enum RightsSQL {
     }
 
     /// In a group, a row may come back to a bucket at the number at which it left it.
-    static func enter(
-        _ bucket: Int64, _ name: String, id: String, _ stamp: Stamp, _ dialect: SQLDialect
-    ) -> SQLStatement {
+    static func beginStays(_ times: ArraySlice<RightTime>, _ dialect: SQLDialect) -> SQLStatement {
+        let names = [.texts(times.map(\.name)), .texts(times.map(\.row))] as [SQLList]
+        let byDeletion = [.integers(times.map { $0.endedByDeletion ? 1 : 0 })] as [SQLList]
+        let lists = [.integers(times.map(\.group))] + names + moments(times) + byDeletion
+        return SQLStatement(dialect, lists: lists) { rows in
+            """
+            INSERT INTO "syncline_stays" SELECT s.c1, s.c2, s.c3, s.c4, s.c5, nullif(s.c6, 0), nullif(s.c7, 0), s.c8 \
+            FROM \(rows) WHERE true ON CONFLICT ("bucket", "id", "name", "entered") DO UPDATE SET \
+            "left" = excluded."left", "leftTime" = excluded."leftTime", "byDeletion" = excluded."byDeletion"
+            """
+        }
+    }
+
+    static func endStays(_ ends: ArraySlice<RightEnd>, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(dialect, lists: lists(ends)) { rows in
+            """
+            UPDATE "syncline_stays" AS "stay" SET "left" = s.c3, "leftTime" = s.c4, "byDeletion" = s.c5 FROM \(rows) \
+            WHERE "stay"."bucket" = s.c1 AND "stay"."id" = s.c2 AND "stay"."left" IS NULL
+            """
+        }
+    }
+
+    /// Ends the stays of all rows in a bucket.
+    static func leave(_ bucket: Int64, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
         SQLStatement(
             dialect,
             """
-            INSERT INTO "syncline_stays" VALUES (\(.integer(bucket)), \(.text(name)), \(.text(id)), \
-            \(.integer(stamp.change)), \(.integer(stamp.time)), NULL, NULL, 0) \
-            ON CONFLICT ("bucket", "id", "name", "entered") \
-            DO UPDATE SET "left" = NULL, "leftTime" = NULL, "byDeletion" = 0
-            """)
-    }
-
-    /// - Parameter id: Nil for all rows.
-    static func leave(
-        _ bucket: Int64, id: String?, byDeletion: Bool, _ stamp: Stamp, _ dialect: SQLDialect
-    ) -> SQLStatement {
-        let condition: SQLText = id.map { #" AND "id" = \#(.text($0))"# } ?? ""
-        return SQLStatement(
-            dialect,
-            """
             UPDATE "syncline_stays" SET "left" = \(.integer(stamp.change)), "leftTime" = \(.integer(stamp.time)), \
-            "byDeletion" = \(.integer(byDeletion ? 1 : 0)) \
-            WHERE "bucket" = \(.integer(bucket))\(condition) AND "left" IS NULL
+            "byDeletion" = 0 WHERE "bucket" = \(.integer(bucket)) AND "left" IS NULL
             """)
     }
 

@@ -5,17 +5,55 @@ import SynclineGround
 import SynclineTables
 import SynclineWire
 
-/// The edges that a transaction has read: the writes of a batch, and earlier rules, mostly need the same ones.
+/// The edges that a transaction has read: the writes of a batch, and earlier rules, mostly need the same ones. What these
+/// writes change is recorded before anything is read from the database.
 final class KnownEdges {
-    fileprivate struct Key: Hashable {
-        var step: RuleEdge
-        var from: ExactString?
-        var to: ExactString?
+    private struct Key: Hashable {
+        let step: RuleEdge
+        let from, to: ExactString?
+
+        init(_ step: RuleEdge, _ from: String?, _ to: String?) {
+            (self.step, self.from, self.to) = (step, from.map { ExactString($0) }, to.map { ExactString($0) })
+        }
+
+        /// The questions of whose answers an edge is a part.
+        static func all(_ step: RuleEdge, _ ends: RuleEnds) -> [Key] {
+            [
+                Key(step, ends.from, ends.to), Key(step, ends.from, nil), Key(step, nil, ends.to), Key(step, nil, nil),
+            ]
+        }
     }
 
-    fileprivate var found: [Key: [RightEdge]] = [:]
+    private var found: [Key: [RightEdge]] = [:]
+    private var pending = PendingRights()
 
     func forget() { found = [:] }
+
+    fileprivate func edges(
+        _ step: RuleEdge, _ from: String?, _ to: String?, _ read: () throws(StoreFailure) -> [RightEdge]
+    ) throws(StoreFailure) -> [RightEdge] {
+        let key = Key(step, from, to)
+        if let known = found[key] { return known }
+        let edges = try read()
+        found[key] = edges
+        return edges
+    }
+
+    fileprivate func note(_ change: RightsChange, of table: String, row id: String, _ stamp: Stamp) {
+        for (step, ends) in change.ended {
+            for key in Key.all(step, ends) { found[key] = nil }
+        }
+        for (step, ends) in change.begun {
+            let edge = RightEdge(ends, RightInterval(from: stamp, to: nil))
+            for key in Key.all(step, ends) { found[key]?.append(edge) }
+        }
+        pending.note(change, of: table, row: id, stamp)
+    }
+
+    /// Records what writes have changed so far.
+    func store(_ connection: any SQLConnection, _ dialect: SQLDialect) throws(StoreFailure) {
+        try pending.store(connection, dialect)
+    }
 }
 
 struct SQLRights: RightsSource {
@@ -25,7 +63,7 @@ struct SQLRights: RightsSource {
     let table: String
     /// Whether edges are kept as they are until the transaction ends, so that none ends before what it permits is done.
     var locks = false
-    var known: KnownEdges?
+    var known = KnownEdges()
 
     func edges(_ step: RuleEdge, from: String, to: String) throws(StoreFailure) -> [RightEdge] {
         try edges(step, from, to)
@@ -36,16 +74,16 @@ struct SQLRights: RightsSource {
     func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] { try edges(step, nil, to) }
 
     private func edges(_ step: RuleEdge, _ from: String?, _ to: String?) throws(StoreFailure) -> [RightEdge] {
-        let key = KnownEdges.Key(step: step, from: from.map { ExactString($0) }, to: to.map { ExactString($0) })
-        if let found = known?.found[key] { return found }
-        var found: [RightEdge] = []
-        try connection.run(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect)) { row in
-            found.append(
-                RightEdge(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2)))
-            return true
+        try known.edges(step, from, to) { () throws(StoreFailure) in
+            try known.store(connection, dialect)
+            var found: [RightEdge] = []
+            try connection.run(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect)) { row in
+                found.append(
+                    RightEdge(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2)))
+                return true
+            }
+            return found
         }
-        known?.found[key] = found
-        return found
     }
 
     /// The buckets of the table's rules, by their numbers.
@@ -63,6 +101,7 @@ struct SQLRights: RightsSource {
     func stays(of ids: [String]) throws(StoreFailure) -> [ExactString: [RowStay]] {
         let buckets = buckets
         if buckets.isEmpty || ids.isEmpty { return [:] }
+        try known.store(connection, dialect)
         var found: [ExactString: [RowStay]] = [:]
         try connection.run(RightsSQL.stays(Array(buckets.keys), ids: ids, dialect)) { row in
             guard let bucket = buckets[row.value(0).integer] else { return true }
@@ -98,20 +137,10 @@ struct SQLRights: RightsSource {
         return found
     }
 
-    /// Records what a write of a row changed.
-    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp) throws(StoreFailure) {
-        if !change.ended.isEmpty || !change.begun.isEmpty { known?.forget() }
-        for step in change.ended { try connection.run(RightsSQL.end(step, row: id, stamp, dialect)) }
-        for (step, ends) in change.begun {
-            try connection.run(RightsSQL.begin(step, ends, row: id, stamp, dialect))
-        }
-        for bucket in change.left {
-            let number = RightsSQL.number(bucket, of: table)
-            try connection.run(RightsSQL.leave(number, id: id, byDeletion: change.isDeletion, stamp, dialect))
-        }
-        for (bucket, name) in change.entered {
-            try connection.run(RightsSQL.enter(RightsSQL.number(bucket, of: table), name, id: id, stamp, dialect))
-        }
+    /// Notes what a write of a row changed; with that of later writes if there are any.
+    func note(_ change: RightsChange, _ id: String, _ stamp: Stamp, withLater: Bool) throws(StoreFailure) {
+        known.note(change, of: table, row: id, stamp)
+        if !withLater { try known.store(connection, dialect) }
     }
 }
 

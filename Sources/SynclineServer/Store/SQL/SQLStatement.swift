@@ -94,6 +94,8 @@ struct SQLStatement: Hashable, Sendable {
     private(set) var rows: BoundRows?
     /// Whether it may return more rows than are wanted, or than should be in memory at a time.
     var isLarge = false
+    /// The number of rows at which it ends by itself.
+    var limit: Int?
 
     init(_ dialect: SQLDialect, _ sql: SQLText) {
         self.dialect = dialect

@@ -146,16 +146,17 @@ enum StateSQL {
 
     // MARK: Tombstones
 
-    static func insertTombstone(
-        of id: String, in table: String, owner: String?, _ stamp: Stamp, _ dialect: SQLDialect
+    static func insertTombstones(
+        of rows: ArraySlice<RemovedRow>, in table: String, _ dialect: SQLDialect
     ) -> SQLStatement {
-        SQLStatement(
-            dialect,
+        let texts = [.texts(rows.map { _ in table }), .texts(rows.map(\.id)), .texts(rows.map(\.owner))] as [SQLList]
+        let stamps = [.integers(rows.map(\.stamp.change)), .integers(rows.map(\.stamp.time))] as [SQLList]
+        return SQLStatement(dialect, lists: texts + stamps) { rows in
             """
-            INSERT INTO "syncline_tombstones" VALUES (\(.text(table)), \(.text(id)), \(.text(owner ?? "")), \
-            \(.integer(stamp.change)), \(.integer(stamp.time))) ON CONFLICT ("table", "id", "owner") \
-            DO UPDATE SET "change" = excluded."change", "time" = excluded."time"
-            """)
+            INSERT INTO "syncline_tombstones" SELECT s.c1, s.c2, s.c3, s.c4, s.c5 FROM \(rows) WHERE true \
+            ON CONFLICT ("table", "id", "owner") DO UPDATE SET "change" = excluded."change", "time" = excluded."time"
+            """
+        }
     }
 
     /// The tombstones of a plan, except for rows that exist again: those are reported themselves.

@@ -99,27 +99,25 @@ extension TableSQL {
         }
     }
 
-    /// All rows at the places of a window, in order.
-    func scanned(_ window: RightsWindow) -> SQLStatement {
+    /// All rows at the places of a window, in order, up to a limit.
+    func scanned(_ window: RightsWindow, limit: Int?) -> SQLStatement {
         let order = window.axis == .number ? name(.version) : "\(name(.updatedAt)), \(name(.id))"
-        var statement = SQLStatement(
-            dialect,
-            """
-            SELECT \(selection) FROM \(table) \
-            WHERE \(window.condition(place(window.axis), name(.id)) { value($0, window.axis) }) ORDER BY \(order)
-            """)
-        statement.isLarge = true
-        return statement
+        let condition = window.condition(place(window.axis), name(.id)) { value($0, window.axis) }
+        return limited("SELECT \(selection) FROM \(table) WHERE \(condition) ORDER BY \(order)", limit)
     }
 
     /// All rows after an id, in order, and last whether each matches a filter: rows that do not must be counted, too.
-    func scanned(after id: String?, _ filter: FilterSQL?) -> SQLStatement {
+    func scanned(after id: String?, _ filter: FilterSQL?, limit: Int?) -> SQLStatement {
         let (matches, rest): (SQLText, SQLText) = (
             filter?.sql.map { "(\($0))" } ?? "1", id.map { " WHERE \(name(.id)) > \(.text($0))" } ?? ""
         )
-        var statement = SQLStatement(
-            dialect, "SELECT \(selection), \(matches) FROM \(table)\(rest) ORDER BY \(name(.id))")
-        statement.isLarge = true
+        return limited("SELECT \(selection), \(matches) FROM \(table)\(rest) ORDER BY \(name(.id))", limit)
+    }
+
+    func limited(_ sql: SQLText, _ limit: Int?) -> SQLStatement {
+        var statement = SQLStatement(dialect, sql)
+        (statement.isLarge, statement.limit) = (true, limit)
+        if let limit { statement.add(" LIMIT \(.integer(Int64(limit)))") }
         return statement
     }
 
@@ -201,7 +199,7 @@ extension TableSQL {
                 CROSS JOIN \(table) ON \(table).rowid = \(TableSQL.places[1])\(rest)
                 """)
         }
-        statement.isLarge = true
+        (statement.isLarge, statement.limit) = (true, limit)
         return statement
     }
 

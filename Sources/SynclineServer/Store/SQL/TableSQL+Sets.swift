@@ -10,6 +10,18 @@ struct WrittenRow {
     var change: Int64
 }
 
+/// A row that a table no longer has.
+struct RemovedRow {
+    var id: String
+    /// The one to whom it belonged, if rows belong to users.
+    var owner: String
+    var stamp: Stamp
+
+    init(_ row: TableRow, _ table: TableDefinition, _ stamp: Stamp) {
+        (id, owner, self.stamp) = (row.id, table.owner(of: row.columns) ?? "", stamp)
+    }
+}
+
 extension TableSQL {
     /// Selects the ids of the rows that exist, and the sizes of their larger values.
     /// - Parameter locks: Whether they are locked, in the order of their ids.
@@ -50,6 +62,13 @@ extension TableSQL {
             prepared: "UPDATE \(table) SET \(settings.joined(separator: ", ")) FROM \(bound.source) "
                 + "WHERE \(table).\(name(.id)) = s.c1",
             rows: bound)
+    }
+
+    /// Removes rows, each with an id of its own.
+    func remove(_ rows: [RemovedRow]) -> SQLStatement {
+        SQLStatement(
+            dialect, prepared: "DELETE FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])",
+            rows: BoundRows(lists: [.texts(rows.map(\.id))]))
     }
 
     private var columnNames: [String] { schema.columns.map { SQLDialect.quoted(schema.source(of: $0.name)) } }

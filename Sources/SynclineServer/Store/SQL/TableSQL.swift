@@ -102,6 +102,7 @@ final class TableSQL: Sendable {
             dialect, "SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(order(plan.order))")
         statement.isLarge = true
         guard filter?.isExact ?? true else { return statement }
+        statement.limit = plan.limit
         statement.add(" LIMIT \(.integer(Int64(plan.limit)))")
         if plan.skip > 0 { statement.add(" OFFSET \(.integer(Int64(plan.skip)))") }
         return statement
@@ -201,11 +202,7 @@ final class TableSQL: Sendable {
     }
 
     func changes(_ plan: ChangePlan) -> SQLStatement {
-        var statement = SQLStatement(
-            dialect,
-            "SELECT \(selection)\(changed(plan)) ORDER BY \(feedOrder) LIMIT \(.integer(Int64(plan.limit)))")
-        statement.isLarge = true
-        return statement
+        limited("SELECT \(selection)\(changed(plan)) ORDER BY \(feedOrder)", plan.limit)
     }
 
     /// Numbers are unique only in tables that the server made.

@@ -141,7 +141,7 @@ struct RightsInstaller {
                 // Later writes do not note which rows leave them.
                 for bucket in RightsInstaller.alternatives(old).map(\.bucket) where !rights.buckets.contains(bucket) {
                     let number = RightsSQL.number(bucket, of: definition.name)
-                    try connection.run(RightsSQL.leave(number, id: nil, byDeletion: false, stamp, dialect))
+                    try connection.run(RightsSQL.leave(number, stamp, dialect))
                 }
                 try connection.run(RightsSQL.endRule(of: definition.name, stamp, dialect))
                 if !new.isEmpty { try connection.run(RightsSQL.beginRule(new, of: definition.name, stamp, dialect)) }
@@ -187,9 +187,9 @@ struct RightsInstaller {
         let table = statements.schema.name
         for bucket in buckets {
             let number = RightsSQL.number(bucket, of: table)
-            try connection.run(RightsSQL.leave(number, id: nil, byDeletion: false, stamp, dialect))
+            try connection.run(RightsSQL.leave(number, stamp, dialect))
         }
-        for step in steps { try connection.run(RightsSQL.end(step, row: nil, stamp, dialect)) }
+        for step in steps { try connection.run(RightsSQL.end(step, stamp, dialect)) }
         var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
         while count == TableSQL.sweepPortion {
             var rows: [TableRow] = []
@@ -197,17 +197,16 @@ struct RightsInstaller {
                 rows.append(statements.row(values).row)
                 return true
             }
+            var pending = PendingRights()
             for row in rows {
                 for bucket in buckets {
-                    guard let name = bucket.name(of: row) else { continue }
-                    let number = RightsSQL.number(bucket, of: table)
-                    try connection.run(RightsSQL.enter(number, name, id: row.id, stamp, dialect))
+                    if let name = bucket.name(of: row) { pending.enter(bucket, of: table, name, row: row.id, stamp) }
                 }
                 for step in steps {
-                    guard let ends = step.ends(of: row) else { continue }
-                    try connection.run(RightsSQL.begin(step, ends, row: row.id, stamp, dialect))
+                    if let ends = step.ends(of: row) { pending.begin(step, ends, row: row.id, stamp) }
                 }
             }
+            try pending.store(connection, dialect)
             (last, count) = (rows.last?.id, rows.count)
         }
     }
