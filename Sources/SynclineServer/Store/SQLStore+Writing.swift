@@ -36,15 +36,16 @@ extension SQLStore {
         return PreparedWrite(write, schema, on: row, mayBegin: limits.mayBegin(schema, limits.newColumns))
     }
 
-    /// Finishes each job. They share a transaction; if that fails, they share one in which a group's failure affects
-    /// only that group; and if that fails too, for example because the database ends it or refuses the commit, each has
-    /// its own.
+    /// Finishes each job. They share a transaction, which is repeated if others were in the way; if that fails, they share
+    /// one in which a group's failure affects only that group; and if that fails too, for example because the database
+    /// ends it or refuses the commit, each has its own.
     func perform(_ jobs: [WriteJob]) {
         var failure: StoreFailure?
         for number in 0..<SQLStore.attempts {
-            let isCareful = number > 0
+            // What is careful locks rows one by one, and meets others again.
+            let isCareful = failure.map { !$0.isContest || number >= SQLStore.attempts / 2 } ?? false
             do throws(AttemptFailure) {
-                return finish(jobs, try attempt(jobs, after: failure))
+                return finish(jobs, try attempt(jobs, isCareful, after: failure))
             } catch {
                 var reason = error.reason
                 if case .replaced = reason, !isCareful {
@@ -95,9 +96,9 @@ extension SQLStore {
         return done
     }
 
-    /// All jobs in one transaction, which uses savepoints after a failed one.
+    /// All jobs in one transaction, which uses savepoints if it is careful.
     private func attempt(
-        _ jobs: [WriteJob], after failure: StoreFailure?
+        _ jobs: [WriteJob], _ isCareful: Bool, after failure: StoreFailure?
     ) throws(AttemptFailure) -> [WriteProgress] {
         var stage = WriteStage.beginning
         var (written, isKept) = (0, false)
@@ -109,7 +110,7 @@ extension SQLStore {
                 let start = ContinuousClock.Instant.present
                 let begin = numbers.beginWrites(dialect, inSets: jobs.count > 1 || (jobs.first?.count ?? 0) > 1)
                 let (results, hasEffect) = try connection.transaction(begin) { () throws(StoreFailure) in
-                    var writer = try StoreTransaction(self, connection, jobs, after: failure)
+                    var writer = try StoreTransaction(self, connection, jobs, isCareful: isCareful, after: failure)
                     counts.note(lockedAfter: start.duration(to: .present))
                     stage = .writing
                     var results: [WriteProgress] = []

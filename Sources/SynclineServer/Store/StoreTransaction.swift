@@ -37,12 +37,13 @@ struct StoreTransaction {
 
     private var dialect: SQLDialect { store.dialect }
 
-    /// Takes its position in the order of changes; without a line, it locks its rows in order first. After a failed
-    /// transaction it uses savepoints, and if the tables differ from the known ones, it reads them again.
+    /// Takes its position in the order of changes; without a line, it locks its rows in order first. If the tables differ
+    /// from the known ones, it reads them again.
     init(
-        _ store: SQLStore, _ connection: any SQLConnection, _ jobs: [WriteJob], after failure: StoreFailure?
+        _ store: SQLStore, _ connection: any SQLConnection, _ jobs: [WriteJob], isCareful: Bool,
+        after failure: StoreFailure?
     ) throws(StoreFailure) {
-        (self.store, self.connection, isCareful) = (store, connection, failure != nil)
+        (self.store, self.connection, self.isCareful) = (store, connection, isCareful)
         let count = jobs.reduce(0) { $0 + $1.count }
         hasLocked = store.numbers == .ticks && count > 1
         if case .changed? = failure { try store.refresh(connection) }

@@ -221,7 +221,8 @@ final class WriteSets {
     }
 
     private func change<Element>(_ rows: [Element], _ statement: ([Element]) -> SQLStatement) throws(StoreFailure) {
-        // A trigger skips one: then they are written one by one, as after a failure.
+        // Another transaction has inserted one meanwhile. A trigger may skip one again and again: in the end, they are
+        // written one by one.
         if !rows.isEmpty, try connection.change(statement(rows)) != rows.count { throw .contest }
     }
 

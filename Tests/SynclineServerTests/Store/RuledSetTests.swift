@@ -131,7 +131,7 @@ import Testing
             let rights = try desks.filter { $0.database != nil }.map { try $0.rights() }
             #expect(rights.allSatisfy { $0 == rights[0] }, place)
         }
-        #expect(done > 40)
+        #expect(done > 20)
         for desk in desks where desk.database != nil { #expect(try desk.desk.store.sweep().isEmpty, "seed \(seed)") }
     }
 

@@ -42,14 +42,15 @@ extension TableSQL {
             rows: BoundRows(lists: [.texts(ids)]))
     }
 
-    /// Inserts rows. It fails if an id exists by now.
+    /// Inserts rows, except for those whose ids exist by now.
     func insert(_ rows: [WrittenRow]) -> SQLStatement {
         let bound = bound(rows, inserted)
         let names = inserted.map(name) + columnNames
         return SQLStatement(
             dialect,
             prepared: "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
-                + "SELECT \(bound.selection.joined(separator: ", ")) FROM \(bound.source)",
+                + "SELECT \(bound.selection.joined(separator: ", ")) FROM \(bound.source) "
+                + "ON CONFLICT (\(name(.id))) DO NOTHING",
             rows: bound)
     }
 
