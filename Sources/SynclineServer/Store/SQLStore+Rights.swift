@@ -172,7 +172,7 @@ struct RuledRead {
         let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
         while true {
             var (end, isWanted) = (nil as RightsCandidate?, true)
-            var part = scan.part(of: window.limit, isFinite: dialect == .postgres)
+            var part = scan.part(of: window.limit - scan.own, isFinite: dialect == .postgres)
             try connection.run(statements.scanned(window, limit: part.limit)) { values in
                 if end != nil { return true }
                 var isOwn = false

@@ -68,12 +68,12 @@ import Testing
         #expect(scan.part(of: 1000, isFinite: false).limit == nil)
         var limits: [Int?] = []
         for _ in 0..<4 {
-            var part = scan.part(of: 1000, isFinite: true)
+            var part = scan.part(of: 1000 - scan.own, isFinite: true)
             limits.append(part.limit)
             while !part.ends(scan.ends(after: true)) {}
         }
         let some = RowScan.some
-        #expect(limits == [4 * some, 1000 + some, 1000 + some, 1000 + some])
+        #expect(limits == [4 * some, 1000 - 3 * some, 5 * some, 5 * some])
         var part = scan.part(of: 10, isFinite: true)
         #expect(part.limit == 10 + some && part.ends(true) && !part.ends(false))
     }

@@ -3,7 +3,8 @@
 
 struct RowScan {
     private(set) var isWorthIt = true
-    private var own = 0
+    /// The rows of the caller so far.
+    private(set) var own = 0
     private var others = 0
     /// How many rows of others may be read in any case.
     static let some = 16
@@ -23,11 +24,11 @@ struct RowScan {
         }
     }
 
-    /// - Parameter page: The number of rows that are wanted.
-    func part(of page: Int, isFinite: Bool) -> Part {
+    /// - Parameter rest: The number of rows that are still wanted. A filter may pass over more.
+    func part(of rest: Int, isFinite: Bool) -> Part {
         if !isFinite { return Part(limit: nil) }
-        let most = own == 0 ? 4 * RowScan.some : 16 * own
-        return Part(limit: min(page + RowScan.some, most))
+        let first = 4 * RowScan.some
+        return Part(limit: min((rest > 0 ? rest : first) + RowScan.some, own == 0 ? first : 16 * own))
     }
 
     /// Notes a row. Returns whether it is the last one to read in this order.
