@@ -39,6 +39,19 @@ import Testing
         #expect(again.exit == .done && again.output == "@\(kept.count + 7)\n")
     }
 
+    @Test func `a limit of the size of files is an error of the write that meets it`() async throws {
+        let log = try TestLog.story()
+        let text = (0..<4000).map { String($0 &* 2_654_435_761, radix: 36) }.joined()
+        let row = log.folder.path + "/row.json"
+        try #"{"id":"large","text":"\#(text)"}"#.write(toFile: row, atomically: true, encoding: .utf8)
+        let tool = try ChildProcess.builds.path + "/syncline"
+        let limited = try ChildProcess.run(
+            "/bin/sh", ["-c", "ulimit -f 16 && exec \(tool) insert -s \(log.path) todoitem \"$(cat \(row))\""])
+        #expect(limited.exit == 3 && limited.output.contains("File too large"), "\(limited)")
+        #expect(await Call.tool("verify", "--deep", on: log).exit == .done)
+        #expect(await Call.tool("insert", "todoitem", #"{"id":"small"}"#, on: log).exit == .done)
+    }
+
     @Test func `a log is read while a process writes it`() async throws {
         let log = try TestLog()
         let writer = try ChildProcess.tool("raw", "append", on: log)

@@ -8,7 +8,7 @@ import SynclineTool
     import Glibc
 #endif
 
-ignoreBrokenPipes()
+reportFailedWrites()
 Leftovers.guardProcess()
 let words = Array(CommandLine.arguments.dropFirst())
 let environment = Environment.current()

@@ -97,15 +97,24 @@ final class EventHub: Sendable {
         let answered = ContinuousClock.Instant.present
         var sent = 0
         for (event, streams) in told {
-            for stream in streams {
+            for part in EventPlan.parts(of: streams, after: sent) {
                 // Here, so that no later event overtakes one that waits.
-                if EventPlan<EventStream>.isPause(after: sent) { pause() }
-                stream.send(event)
-                sent += 1
+                if part.waits { pause() }
+                send(event, to: part.listeners)
+                sent += part.listeners.count
             }
         }
         for stream in quiet { stream.remind() }
         state.withLock { $0.plan.end(began: began, answered: answered, events: sent) }
+    }
+
+    /// Sends an event on two threads if many hear it: each of them takes as long as its listener's wakeup.
+    private func send(_ event: ChangeEvent, to streams: ArraySlice<EventStream>) {
+        if streams.count < 64 { return streams.forEach { $0.send(event) } }
+        let middle = streams.startIndex + streams.count / 2
+        DispatchQueue.concurrentPerform(iterations: 2) { half in
+            for stream in half == 0 ? streams[..<middle] : streams[middle...] { stream.send(event) }
+        }
     }
 
     private func pause() {

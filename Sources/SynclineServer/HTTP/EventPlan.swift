@@ -146,7 +146,19 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
         restEnd = began + max(Self.rest, began.duration(to: answered) * 4, Self.cost * events * 2)
     }
 
-    /// Whether others wait a moment after some events: 1,000 are sent at once, and then 500 at a time. Listeners ask for
-    /// the changes as soon as they hear of them; together, thousands would wait too long for each other.
-    static func isPause(after sent: Int) -> Bool { sent >= 1000 && sent.isMultiple(of: 500) }
+    /// The listeners of an event in parts, and whether each waits a moment: 1,000 are told at once, and then 500 at a time.
+    /// They ask for the changes as soon as they hear of them; together, thousands would wait too long for each other.
+    static func parts(
+        of listeners: [Listener], after told: Int
+    ) -> [(listeners: ArraySlice<Listener>, waits: Bool)] {
+        var parts: [(ArraySlice<Listener>, Bool)] = []
+        var (rest, told) = (listeners[...], told)
+        while !rest.isEmpty {
+            let part = rest.prefix(500 - told % 500)
+            parts.append((part, told >= 1000 && told.isMultiple(of: 500)))
+            rest = rest.dropFirst(part.count)
+            told += part.count
+        }
+        return parts
+    }
 }

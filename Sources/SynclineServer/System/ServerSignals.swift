@@ -43,7 +43,7 @@ struct ServerSignals {
             signal(number, note)
         }
         pthread_sigmask(SIG_UNBLOCK, &noted, nil)
-        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     }
 
     /// The request of a signal; nil if none arrived within this number of seconds.

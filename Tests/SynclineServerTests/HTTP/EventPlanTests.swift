@@ -127,7 +127,13 @@ import Testing
     }
 
     @Test func `a thousand listeners hear at once, and others in turn`() {
-        #expect((0..<3000).filter { EventPlan<Int>.isPause(after: $0) } == [1000, 1500, 2000, 2500])
+        func waits(_ count: Int, after told: Int) -> [Int] {
+            let parts = EventPlan.parts(of: Array(0..<count), after: told)
+            #expect(parts.flatMap(\.listeners) == Array(0..<count))
+            return parts.filter(\.waits).compactMap(\.listeners.first)
+        }
+        #expect(waits(3000, after: 0) == [1000, 1500, 2000, 2500])
+        #expect(waits(600, after: 950) == [50, 550] && waits(10, after: 1500) == [0] && waits(0, after: 1500).isEmpty)
     }
 
     @Test func `an event names few tables, and an older client reads it as before`() {

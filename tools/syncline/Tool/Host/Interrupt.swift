@@ -47,7 +47,8 @@ private nonisolated func noteSignal(_ number: Int32) {
     wasSignalled.store(true, ordering: .releasing)
 }
 
-/// From now on, writing into a closed pipe is an error instead of the end of the process.
-package func ignoreBrokenPipes() {
-    signal(SIGPIPE, SIG_IGN)
+/// From now on, writing into a closed pipe, or past the limit of a file's size, is an error instead of the end of the
+/// process.
+package func reportFailedWrites() {
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
 }
