@@ -219,6 +219,10 @@ extension Chance {
         let some = try await database.rows(of: "t").query(RowQuery(table: "t", top: 2, skip: 1)).rows.map(\.id)
         #expect(some == ["B2", "C"])
         #expect(try await database.rows(of: "t").get(id: "c")?.id == "C")
+        // A filter compares spellings.
+        let named = RowQuery(table: "t", filter: try FilterExpression(parsing: "id in ('a', 'A', 'c', 'b')"))
+        #expect(try await database.rows(of: "t").query(named).rows.map(\.id) == ["A", "b"])
+        #expect(try await database.rows(of: "t").count(named) == 2)
     }
 
     @Test func `a window that makes no sense is refused`() async throws {

@@ -25,7 +25,8 @@ package struct LiveWindow: LiveContent {
     private let relatedTables: [String]
     /// The commit of the state that it was loaded from.
     private var loaded: UInt64 = 0
-    private var program: FilterProgram
+    /// The filter, compiled when the first changed row has to be looked at.
+    private var program: FilterProgram?
     /// The first matches, in order. Every match that is not held comes after the last of them.
     private var items: [Item] = []
     /// Whether all matches are held.
@@ -45,7 +46,6 @@ package struct LiveWindow: LiveContent {
         filter = query.filter
         sorting = query.order
         relatedTables = query.relatedTables
-        program = FilterProgram(query.filter, types)
     }
 
     package var tables: [String]? { .joined([query.table], relatedTables) }
@@ -56,7 +56,7 @@ package struct LiveWindow: LiveContent {
         types = try reader.types(of: query.table)
         filter = try reader.resolved(query.filter, in: query.table)
         loaded = reader.snapshot.commit
-        program = FilterProgram(filter, types)
+        program = nil
         sorting = try reader.resolved(query.order)
         order = SortOrder(sorting, types)
         after = query.after.map { SortOrder.position($0, sorting, types) }
@@ -146,6 +146,8 @@ package struct LiveWindow: LiveContent {
     private mutating func find(
         _ key: [UInt8], _ value: [UInt8], _ visitor: RowVisitor, _ body: (EncodedRowView) throws(SyncError) -> Void
     ) throws(SyncError) -> Bool {
+        let program = program ?? FilterProgram(filter, types)
+        self.program = program
         var isMatch = false
         try key.withBytes { key throws(SyncError) in
             try value.withBytes { value throws(SyncError) in

@@ -70,7 +70,7 @@ extension QueryRun {
         _ scan: IndexScan, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) -> Bool {
         guard let keys = try keys(scan) else { return false }
-        try forEach(keys, unlessSure: scan, body)
+        try forEach(keys, areKnown: true, areMatches: scan.isExact, body)
         return true
     }
 
@@ -100,11 +100,16 @@ extension QueryRun {
         try visitor.visit(entry: id, value) { row throws(SyncError) in try show(row, filter, body) }
     }
 
+    /// Calls `body` with each match among the rows of some keys.
+    /// - Parameters:
+    ///   - areKnown: Whether the keys are known to have values.
+    ///   - areMatches: Whether all of the rows are known to match.
     func forEach(
-        _ keys: RowKeys, unlessSure scan: IndexScan? = nil, _ body: (borrowing VisitedRow) throws(SyncError) -> Void
+        _ keys: RowKeys, areKnown: Bool = false, areMatches: Bool,
+        _ body: (borrowing VisitedRow) throws(SyncError) -> Void
     ) throws(SyncError) {
-        let filter = scan?.isExact == true ? nil : try filter
-        try keys.forEachValue(in: reader.snapshot, areKnown: scan != nil) { key, value, _ throws(SyncError) in
+        let filter = areMatches ? nil : try filter
+        try keys.forEachValue(in: reader.snapshot, areKnown: areKnown) { key, value, _ throws(SyncError) in
             try visit(row: key, value, filter, body)
         }
     }

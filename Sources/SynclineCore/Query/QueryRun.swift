@@ -101,7 +101,7 @@ final class QueryRun {
     private func rows(_ ids: RowKeys) throws(SyncError) -> QueryResult {
         plan.access = .ids
         var found = collector(comeByKey: true)
-        try forEach(ids) { row throws(SyncError) in _ = try found.offer(row) }
+        try forEach(ids, areMatches: try onlyNamesIDs) { row throws(SyncError) in _ = try found.offer(row) }
         return try result(&found)
     }
 
@@ -206,7 +206,9 @@ final class QueryRun {
 
     private func rows(_ keys: RowKeys, inOrderOf scan: IndexScan) throws(SyncError) -> QueryResult {
         var found = ResultRows(query, reader.shapes, types, keys: [], after: nil, rowsCome: .inOrder)
-        try forEach(keys, unlessSure: scan) { row throws(SyncError) in _ = try found.offer(row) }
+        try forEach(keys, areKnown: true, areMatches: scan.isExact) { row throws(SyncError) in
+            _ = try found.offer(row)
+        }
         return try result(&found)
     }
 
@@ -261,7 +263,7 @@ final class QueryRun {
     ) throws(SyncError) {
         if let ids = try ids() {
             plan.access = .ids
-            return try forEach(ids, body)
+            return try forEach(ids, areMatches: try onlyNamesIDs, body)
         }
         if let scan = try scan(covering: columns, where: \.choice.isOfUse) {
             plan.access = .index(columns: scan.index.columns, isOrdered: false, isCovering: scan.choice.isCovering)
@@ -378,6 +380,11 @@ final class QueryRun {
         }
         keys.sort()
         return keys
+    }
+
+    /// Whether a row matches if its id is one that the filter names. Keys that ignore case also find other spellings.
+    private var onlyNamesIDs: Bool {
+        get throws(SyncError) { conditions.count == 1 ? try reader.idComparison == .exact : false }
     }
 
     private func covers(_ scan: IndexScan) -> Bool {
