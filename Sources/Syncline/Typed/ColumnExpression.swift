@@ -80,6 +80,15 @@ extension ColumnExpression where Value: Codable & Sendable {
     }
 }
 
+/// What values have in Swift, and conditions do not. Without these declarations it would be taken for a property of a nested
+/// value, and refused only when the condition is used.
+extension ColumnExpression {
+    @available(*, unavailable, message: "a condition compares values, not their hashes")
+    public var hashValue: ColumnExpression<Model, Int> { map { $0 } }
+    @available(*, unavailable, message: "a condition compares the value itself: leave out `.rawValue`")
+    public var rawValue: ColumnExpression<Model, String> { map { $0 } }
+}
+
 extension ColumnExpression where Value: Encodable {
     /// Returns a Swift value as an expression.
     static func literal(_ value: Value) -> Self {

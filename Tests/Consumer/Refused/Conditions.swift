@@ -28,6 +28,8 @@ func conditions(_ parts: SyncTable<Part>, _ other: Filter<Part>) async throws {
     _ = parts.where { $0.colour == .green }  // refused: reference to member 'green'
     _ = parts.where { $0.colour < .red }  // refused: requires that 'Colour' conform to 'Comparable'
     _ = parts.where { $0.due == "2026-01-01" }  // refused: 'String' to expected argument type
+    _ = parts.where { $0.text.hashValue == 1 }  // refused: 'hashValue' is unavailable: a condition compares values
+    _ = parts.where { $0.colour.rawValue == "red" }  // refused: 'rawValue' is unavailable: a condition
     _ = parts.order(by: \.text)
     _ = parts.order(by: \.txet)  // refused: 'Part' has no member 'txet'
     _ = try await parts.get(id: UUID())
