@@ -59,8 +59,9 @@ struct SQLiteFormat: RowFileFormat {
     func write(_ tables: [ExportedTable], to file: FilePlace) throws(SyncError) -> Int {
         do throws(FileFailure) {
             let connection = try FileConnection(file.path)
-            // An unfinished file is removed.
-            try connection.run("PRAGMA journal_mode = OFF")
+            // An unfinished file is removed. A journal beside it would stay after a crash; SQLite's defensive mode knows no
+            // connection without a journal.
+            try connection.run("PRAGMA journal_mode = MEMORY")
             try connection.run("PRAGMA synchronous = FULL")
             return try connection.transaction { () throws(FileFailure) in
                 try connection.run(
