@@ -44,6 +44,15 @@ import Testing
         #expect(try await store.overview().get().map(\.model.site) == ["Mill"])
     }
 
+    @Test func `each finding comes with its newest note`() async throws {
+        let store = try await World().store()
+        let crack = try await store.report("crack", in: "mill", note: "at the gate")
+        try await store.report("rust", in: "mill")
+        try await store.save(Note(id: SyncID.make(), findingID: crack.id, text: "two metres long"))
+        let findings = try await store.annotated(of: "mill").get()
+        #expect(findings.map { $0.related.map(\.text) } == [["two metres long"], []])
+    }
+
     @Test func `what is left to fix is in the order of the sites, in sections, and of one site`() async throws {
         let store = try await World().store()
         for (site, texts) in [("Mill", ["crack", "rust"]), ("Dam", ["moss"]), ("Mill", ["leak"])] {
@@ -80,6 +89,67 @@ import Testing
         try await store.save(edited, from: crack)
         let stored = try #require(try await store.findings.get(id: crack.id))
         #expect(stored.text == "long crack" && stored.isFixed)
+    }
+
+    @Test func `a draft stays on the device, and is gone with its report`() async throws {
+        let world = World()
+        let store = try await world.store()
+        try await store.keep("cra", for: "mill")
+        try await store.keep("moss", for: "dam")
+        try await store.keep("crack", for: "mill")
+        #expect(try await store.database.pending().isEmpty)
+        #expect(try await store.drafts.all().map(\.text) == ["moss", "crack"])
+        let before = store.database.lastEvent
+        try await store.report("crack", in: "mill")
+        #expect(store.database.lastEvent == before + 1)
+        #expect(try await store.drafts.all().map(\.text) == ["moss"])
+        #expect(try await store.database.sync(FieldStore.tables).reason == nil)
+        #expect(world.server.rows(of: Draft.table).isEmpty)
+    }
+
+    @Test func `a note is stored whole, unless the stored one has changed`() async throws {
+        let world = World()
+        let store = try await world.store()
+        var note = Note(findingID: "a", text: "at the gate")
+        try await store.save(note)
+        note.text = "at the old gate"
+        try await store.save(note)
+        #expect(try await store.notes.all().map(\.text) == ["at the old gate"])
+        _ = try await store.database.sync(FieldStore.tables)
+        let old = note
+        let error = await #expect(throws: SyncError.self) { try await store.save(old) }
+        #expect(error?.code == .staleItem)
+        var stored = try #require(try await store.notes.get(id: note.id))
+        stored.text = "at the new gate"
+        try await store.save(stored)
+        _ = try await store.database.sync(FieldStore.tables)
+        #expect(world.column("text", of: Note.table) == ["at the new gate"])
+    }
+
+    @Test func `the findings of an inspection are put back as they were, after a look at the changes`() async throws {
+        let world = World()
+        let store = try await world.store()
+        let crack = try await store.report("crack", in: "mill")
+        let rust = try await store.report("rust", in: "dam")
+        _ = try await store.database.sync(FieldStore.tables)
+        let then = world.clock.now()
+        world.clock.advance(by: .seconds(60))
+        try await store.findings.update(id: crack.id) { $0.text = "scratch" }
+        try await store.setFixed(rust.id, to: true)
+        try await store.report("leak", in: "mill")
+        _ = try await store.database.sync(FieldStore.tables)
+
+        let plan = try await store.restoration(of: "mill", to: then)
+        #expect(plan.changes.map { $0.before?["text"] ?? .null } == ["scratch", "leak"])
+        #expect(plan.changes.map { $0.after?["text"] ?? .null } == ["crack", .null])
+        #expect(try await store.findings(of: "mill").count() == 2)
+        try await store.database.restore(plan)
+        #expect(try await store.findings(of: "mill").get().map(\.text) == ["crack"])
+        #expect(try await store.findings.get(id: rust.id)?.isFixed == true)
+        _ = try await store.database.sync(FieldStore.tables)
+        let tablet = try await World(server: world.server).store()
+        _ = try await tablet.database.sync(FieldStore.tables)
+        #expect(try await tablet.findings(of: "mill").get().map(\.text) == ["crack"])
     }
 
     @Test func `a finding is removed with its notes, and both come back`() async throws {

@@ -4,7 +4,9 @@ import Syncline
 
 enum FirstVersion {
     static let schema = SyncSchema(
-        version: 1, tables: [TableSchema("inspection"), TableSchema("finding"), TableSchema("note")], isStrict: true)
+        version: 1,
+        tables: ["inspection", "finding", "note"].map { TableSchema($0) } + [TableSchema("draft", isLocal: true)],
+        isStrict: true)
 
     struct Inspection: SyncModel {
         var id = SyncID.make()

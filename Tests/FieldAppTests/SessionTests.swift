@@ -49,6 +49,21 @@ import Testing
         try await session.end()
     }
 
+    @Test func `a device that has caught up has all of the server, which has all of it`() async throws {
+        let world = World()
+        let session = try await world.session()
+        let tablet = try await World(server: world.server).store()
+        for number in 0..<3 {
+            try await tablet.report("rust \(number)", in: "mill")
+            _ = try await tablet.database.sync(FieldStore.tables)
+            try await session.store.report("crack \(number)", in: "mill")
+            try await session.catchUp()
+            #expect(try await session.store.findings.count() == 2 * number + 2)
+            #expect(world.server.rows(of: Finding.table).count == 2 * number + 2)
+        }
+        try await session.end()
+    }
+
     @Test func `an account gives its token, and never one that was refused`() async throws {
         let account = Account(user: "ada", token: "old") { "new" }
         #expect(try await account.token(insteadOf: nil) == "old")

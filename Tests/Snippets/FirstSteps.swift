@@ -190,13 +190,6 @@ enum FirstSteps {
         if let reason = report.reason { print(reason.code, reason.message) }
     }
 
-    static func conflicts() async throws {
-        let database = try await SyncDatabase.open(at: "notes")
-        for try await conflicts in try database.observeConflicts(table: "todoitem") {
-            print("\(conflicts.count) to decide")
-        }
-    }
-
     static func automatic() async throws {
         let database = try await SyncDatabase.open(at: "notes")
         let sync = try database.startAutomaticSync(AutomaticSyncSettings(tables: ["todoitem"]))

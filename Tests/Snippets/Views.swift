@@ -18,21 +18,6 @@
     }
 
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
-    struct OpenQuestions: View {
-        @State private var monitor: SyncMonitor
-
-        init(_ database: SyncDatabase) {
-            _monitor = State(wrappedValue: SyncMonitor(database))
-        }
-
-        var body: some View {
-            SyncIssuesView(monitor) { issue in
-                if case .string(let text)? = (issue.mine ?? issue.base)?["text"] { text } else { issue.address ?? "" }
-            }
-        }
-    }
-
-    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
     struct OpenItemsPreview: View {
         @State private var todos: SyncTable<TodoItem>?
 

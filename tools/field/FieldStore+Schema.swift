@@ -11,6 +11,7 @@ extension FieldStore {
             TableSchema(Inspection.table, columns: [.column("inspector", onServer: "who")]),
             TableSchema(Finding.table),
             TableSchema(Note.table),
+            TableSchema(Draft.table, isLocal: true),
         ],
         isStrict: true,  // a misspelled table is an error
         migrations: [

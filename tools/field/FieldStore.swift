@@ -1,5 +1,6 @@
 // The app's tables, and what its screens do with them. Everything here works without a network.
 
+import Foundation
 import Syncline
 
 struct FieldStore: Sendable {
@@ -9,6 +10,7 @@ struct FieldStore: Sendable {
     let inspections: SyncTable<Inspection>
     let findings: SyncTable<Finding>
     let notes: SyncTable<Note>
+    let drafts: SyncTable<Draft>
 
     /// Uses a store that was opened with ``schema``.
     init(_ database: SyncDatabase) async throws {
@@ -16,6 +18,7 @@ struct FieldStore: Sendable {
         inspections = try database.table(Inspection.self)
         findings = try database.table(Finding.self)
         notes = try database.table(Note.self)
+        drafts = try database.table(Draft.self)
         // Redeclaring an existing index is free.
         try await findings.declareIndex(\.inspectionID, \.text)
         try await notes.declareIndex(\.findingID)
@@ -40,6 +43,11 @@ extension FieldStore {
         toFix().where { $0.related(Finding.inspection) { $0.site == site } }
     }
 
+    /// The findings of an inspection, each with its newest note.
+    func annotated(of inspection: Inspection.ID) -> RelatedQuery<Finding, [Note]> {
+        findings(of: inspection).with(all: Note.finding, from: notes.order(by: \.id, .descending), each: 1)
+    }
+
     /// All inspections, the newest first, each with what is left to fix.
     func overview() -> RelatedQuery<Inspection, [Finding]> {
         inspections.order(by: \.id, .descending).with(all: Finding.inspection, from: toFix())
@@ -54,13 +62,19 @@ extension FieldStore {
 // MARK: Changing
 
 extension FieldStore {
-    /// Stores a finding, with a note if there is one: both or neither.
+    /// Keeps what is being typed about an inspection, on this device only.
+    func keep(_ text: String, for inspection: Inspection.ID) async throws {
+        try await drafts.overwrite(Draft(id: inspection, text: text))
+    }
+
+    /// Stores a finding, with a note if there is one, instead of the draft: all or nothing.
     @discardableResult
     func report(_ text: String, in inspection: Inspection.ID, note: String? = nil) async throws -> Finding {
         let finding = Finding(inspectionID: inspection, text: text)
         try await database.transaction { transaction in
             try transaction.insert(finding, in: findings)
             if let note { try transaction.insert(Note(findingID: finding.id, text: note), in: notes) }
+            try transaction.delete(drafts.where { $0.id == inspection })
         }
         return finding
     }
@@ -81,11 +95,21 @@ extension FieldStore {
         try await findings.update(edited, from: original)
     }
 
+    /// Stores a new or changed note. Throws `stale-item` if the stored one has changed since it was read.
+    func save(_ note: Note) async throws {
+        try await notes.save(note)
+    }
+
     /// Deletes a finding and its notes. Relations are not enforced, so deleting the notes is up to the app.
     func remove(_ finding: Finding.ID) async throws {
         try await database.transaction { transaction in
             try transaction.delete(notes.where { $0.findingID == finding })
             try transaction.delete(id: finding, in: findings)
         }
+    }
+
+    /// What puts the findings of an inspection back as they were. The user sees its changes before `restore` makes them.
+    func restoration(of inspection: Inspection.ID, to date: Date) async throws -> Restoration {
+        try await database.history(at: date).table(Finding.self).where { $0.inspectionID == inspection }.restoration()
     }
 }

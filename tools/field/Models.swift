@@ -1,4 +1,5 @@
-// The models of the app: an inspection has findings, and a finding has notes. They refer to each other by id.
+// The models of the app: an inspection has findings, and a finding has notes. They refer to each other by id. A draft is what
+// is being typed about an inspection.
 
 import Syncline
 
@@ -22,10 +23,16 @@ struct Finding: SyncModel {
     var severity = Severity.minor
 }
 
-struct Note: SyncModel {
+struct Note: VersionedModel {
     static let finding = Relation(\Note.findingID, to: Finding.self)
 
     var id = SyncID.make()
     var findingID: String
+    var text: String
+    var version: String?
+}
+
+struct Draft: SyncModel {
+    var id: Inspection.ID
     var text: String
 }

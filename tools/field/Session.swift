@@ -35,6 +35,11 @@ struct Session: Sendable {
         store.database.automaticSync?.syncNow()
     }
 
+    /// Returns when the server has all changes made so far, and the device has what the server has.
+    func catchUp() async throws {
+        try await store.database.caughtUp(including: FieldStore.tables)
+    }
+
     /// Sends what is pending, then removes everything that this user had on the device. Throws `pending-changes`, and
     /// keeps the store, if something could not be sent; `discardingUnsent` gives it up.
     func end(discardingUnsent: Bool = false) async throws {
