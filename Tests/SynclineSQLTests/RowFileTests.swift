@@ -171,6 +171,7 @@ import Testing
             (.csv, "id,n\na,\"1\n2", "t", .invalidItem, "a quotation mark is missing"),
             (.csv, "id,id\n", "t", .invalidItem, "the heading names a column twice"),
             (.csv, "id,n\na,1\na,2\n", "t", .rowExists, "t has a row with this id"),
+            (.csv, "id,n\na,1\na,1\n", "t", .rowExists, "t has a row with this id"),
             (.csv, "id,n\na,1\nknown,2\n", "t", .rowExists, "t has a row with this id"),
             (.jsonLines, "{\"id\":\"a\"}\n", nil, .invalidItem, "line 1: a row must be written as"),
             (.jsonLines, "\n{\"id\":\"a\"}\n{\"id\":", "t", .invalidItem, "of line 3"),

@@ -1,4 +1,5 @@
-// An export while every call of the disk fails in turn: the file is the old or the new one.
+// Exports and imports while every call of the disk fails in turn: a file is the old or the new one, and an interrupted import
+// is completed by repeating it.
 
 import SegmentLog
 import SynclineCore
@@ -45,5 +46,40 @@ import Testing
             call += 1
         }
         #expect(call > 6)
+    }
+
+    @Test func `an import that ends anywhere is completed by importing the file again`() async throws {
+        let lines = (0..<60).map { "{\"id\":\"r\($0)\",\"n\":\($0),\"day\":\"2026-01-0\($0 % 9 + 1)T00:00:00Z\"}\n" }
+        let files = MemoryStorage()
+        try WholeFile("rows", in: files).replace(with: Array(lines.joined().utf8))
+        func load(_ database: SyncDatabase) async throws(SyncError) -> Int {
+            try await RowImport(database, "t", FilePlace("rows", in: files), .jsonLines, partSize: 2000).run()
+        }
+        func rows(_ database: SyncDatabase) async throws -> [StoredRow] {
+            try await database.rows(of: "t").query(RowQuery(table: "t")).rows
+        }
+        let whole = try await SyncDatabase.open(MemoryStorage(), .test())
+        try await whole.declareColumns(table: "t", ["day": .date])
+        #expect(try await load(whole) == 60)
+        let expected = try await rows(whole)
+        var (call, begun) = (1, 0)
+        while true {
+            let disk = MemoryStorage()
+            let database = try await SyncDatabase.open(disk, .test())
+            try await database.declareColumns(table: "t", ["day": .date])
+            disk.arm(FaultPlan(call: call, fault: .error(.diskFull), persists: true))
+            let inserted = try? await load(database)
+            if disk.counts.faults == 0 { break }
+            #expect(inserted == nil, "call \(call)")
+            let again = try await SyncDatabase.open(disk.processKill(), .test())
+            let before = try await rows(again).count
+            if before > 0 { begun += 1 }
+            #expect(try await load(again) == 60 - before, "call \(call)")
+            #expect(try await rows(again) == expected, "call \(call)")
+            #expect(try await again.pending().map(\.kind) == Array(repeating: .insert, count: 60), "call \(call)")
+            #expect(try await load(again) == 0, "call \(call)")
+            call += 1
+        }
+        #expect(begun > 0)
     }
 }

@@ -1,5 +1,6 @@
 // Inserts the rows of a file. A file with few rows is one transaction. A larger one is read twice, a part at a time: first
-// each part is inserted in a transaction that is given up, which finds all that is wrong.
+// each part is inserted in a transaction that is given up, which finds all that is wrong. Rows that are there already, as
+// after an import that was interrupted, are left as they are.
 
 import SynclineCore
 import SynclineGround
@@ -31,8 +32,9 @@ struct RowImport {
         let rows = try format.files.rows(in: file, of: table)
         let first = try part(of: rows)
         if first.isLast {
-            try await insert(first)
-            return first.rows.count
+            var known = try KnownRows(database)
+            try known.add(first.rows)
+            return try await insert(first)
         }
         try await check(first, rows)
         return try await insertAll()
@@ -56,18 +58,11 @@ struct RowImport {
 
     /// Throws if a row can't be inserted.
     private func check(_ first: Part, _ rows: any RowFileReading) async throws(SyncError) {
-        let ids = try database.present.reader.idComparison
-        var known: Set<[UInt8]> = []
+        var known = try KnownRows(database)
         var part = first
         while true {
             try await insert(part, isGivenUp: true)
-            for row in part.rows {
-                guard case .string(let id)? = row.item[member: "id"] else { continue }
-                // A transaction sees only the rows of its own part.
-                guard known.insert(RowKey.bytes(row.table, id, ids)).inserted else {
-                    throw LocalDecision.rowExists(row.table, id)
-                }
-            }
+            try known.add(part.rows)
             if part.isLast { return }
             part = try self.part(of: rows)
         }
@@ -79,8 +74,7 @@ struct RowImport {
         do throws(SyncError) {
             while true {
                 let part = try part(of: rows)
-                try await insert(part)
-                count += part.rows.count
+                count += try await insert(part)
                 if part.isLast { return count }
             }
         } catch {
@@ -91,16 +85,51 @@ struct RowImport {
         }
     }
 
-    private func insert(_ part: Part, isGivenUp: Bool = false) async throws(SyncError) {
+    /// Inserts the rows that are not there, and returns how many these were.
+    @discardableResult
+    private func insert(_ part: Part, isGivenUp: Bool = false) async throws(SyncError) -> Int {
         let rows = part.rows
         do {
-            try await database.transaction { transaction in
-                for row in rows { try transaction.insert(row.table, row.item) }
+            return try await database.transaction { transaction in
+                var count = 0
+                for row in rows where try transaction.insertIfAbsent(row.table, row.item) { count += 1 }
                 if isGivenUp { throw GivenUp() }
+                return count
             }
         } catch is GivenUp {
+            return 0
         } catch {
             throw error as? SyncError ?? SyncError(.internalError, "\(error)")
+        }
+    }
+}
+
+/// The ids of a file's rows, of which none may come twice.
+private struct KnownRows {
+    private let ids: IDComparison
+    private var known: Set<[UInt8]> = []
+
+    init(_ database: SyncDatabase) throws(SyncError) { ids = try database.present.reader.idComparison }
+
+    mutating func add(_ rows: [FileRow]) throws(SyncError) {
+        for row in rows {
+            guard case .string(let id)? = row.item[member: "id"] else { continue }
+            guard known.insert(RowKey.bytes(row.table, id, ids)).inserted else {
+                throw LocalDecision.rowExists(row.table, id)
+            }
+        }
+    }
+}
+
+extension SyncTransaction {
+    /// Inserts a row; returns false if it is there and has the values of the item.
+    fileprivate func insertIfAbsent(_ table: String, _ item: Value) throws(SyncError) -> Bool {
+        do throws(SyncError) {
+            try insert(table, item)
+            return true
+        } catch {
+            guard error.code == .rowExists, try has(table, try Item(item)) else { throw error }
+            return false
         }
     }
 }

@@ -44,11 +44,13 @@ extension SyncDatabase {
         try await present.export(tables, as: format, to: path)
     }
 
-    /// Inserts the rows of a file, which are then pushed like any other changes, and returns how many there were. Throws
-    /// and inserts none if the file is incomplete, has a row that is wrong, or one that the store has.
+    /// Inserts the rows of a file, which are then pushed like any other changes, and returns how many it inserted: a row that
+    /// the store has with the same values is left as it is. Throws and inserts none if the file is incomplete, has a row
+    /// that is wrong, or one that the store has with other values.
     ///
     /// A file of more than 4 MiB is checked first, then inserted in several transactions. If one of these fails, for example
     /// because the disk is full, the error says how many rows were inserted before; a process that ends leaves them, too.
+    /// Import the file again to insert the rest. Rows without ids would come twice.
     ///
     /// - Parameters:
     ///   - table: The table of the rows. Nil if the file names the tables, which a CSV file does not.

@@ -121,6 +121,15 @@ public final class SyncTransaction {
         try engine.reader.entry(table, id) != nil
     }
 
+    /// Returns whether a row is there, and has the values of an item.
+    func has(_ table: String, _ item: Item) throws(SyncError) -> Bool {
+        guard let id = item.id, let row = try get(table, id: id) else { return false }
+        let types = try engine.reader.types(of: table)
+        return item.columns.members.allSatisfy { member in
+            types[member.name].keeps(row.columns[member.name] ?? .null, under: member.value)
+        }
+    }
+
     /// Returns whether the row's delete is pending.
     func isDeleted(_ table: String, _ id: String) throws(SyncError) -> Bool {
         let entry = try engine.reader.entry(table, id)

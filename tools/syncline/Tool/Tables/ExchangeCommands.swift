@@ -121,8 +121,9 @@ enum ExchangeCommands {
         "import", "import the output of `export`, or the database file of another client",
         details: [
             """
-            Rows are inserted, all or none, one per line: {"table":…,"row":{…}}, or only the row with --table. With \
-            --format csv the first line names the columns.
+            Rows are inserted, one per line: {"table":…,"row":{…}}, or only the row with --table. With --format csv the \
+            first line names the columns. It is all or none; above 64 MiB, repeat an interrupted import. Rows that are \
+            there with the same values stay.
             """,
             """
             --format sqlite inserts the rows of an SQLite FILE, of all tables or of --table. A table needs a column `id`.
