@@ -71,6 +71,32 @@ extension Chance {
 }
 
 extension Chance {
+    /// What the rows of a section or of a group have in common.
+    fileprivate mutating func key() -> FilterExpression {
+        let column = FilterExpression.column(pick(["a", "b", "c", "id"]))
+        let zone = ClockZone(name: "z", first: -3600, changes: [(start: 0, offset: 7200)])
+        switch below(6) {
+        case 0: return .call(.length, [column])
+        case 1: return .call(.tolower, [column])
+        case 2: return .local(column, zone, pick([.day, .month]))
+        case 3: return .column([pick(["a", "b"]), pick(["x", "y"])])
+        default: return column
+        }
+    }
+
+    /// Values of groups by computed values, or of the first rows of an order.
+    fileprivate mutating func computed() -> RowAggregate {
+        var aggregate = aggregate()
+        aggregate.groups = (0..<below(3)).map { _ in key() }
+        if once(in: 3) {
+            let window = liveQuery()
+            (aggregate.order, aggregate.top, aggregate.skip) = (window.order, window.top, window.skip)
+        }
+        return aggregate
+    }
+}
+
+extension Chance {
     /// A query and the rows that are related to its rows, by random columns of random tables.
     fileprivate mutating func relatedRows() -> RelatedRows {
         let names = ["a", "b", "c", "id"]
@@ -145,51 +171,71 @@ extension LiveContent {
     }
 }
 
-/// A live page with what is related to it, and what an observer was told of it.
-private struct LivePage {
-    let rows: RelatedRows
-    var live: LiveRelations
-    var told: LiveRelations.Rows
+/// Live content, and what an observer was told of it.
+private struct Followed<Content: LiveContent> {
+    /// What it is, for a message.
+    let name: String
+    var live: Content
+    var told: Content.Result
+    /// Runs its queries.
+    let ask: (StateReader) throws(SyncError) -> Content.Result
 
-    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(SyncError) {
-        self.rows = rows
-        live = rows.live(spare: spare)
-        try live.load(reader)
-        told = live.result
+    init(
+        _ name: String, _ live: Content, _ reader: StateReader,
+        ask: @escaping (StateReader) throws(SyncError) -> Content.Result
+    ) throws(SyncError) {
+        (self.name, self.live, self.ask) = (name, live, ask)
+        try self.live.load(reader)
+        told = self.live.result
     }
 
     /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
-        let isChanged = try live.takeIn(changes)
-        let (result, expected) = (live.result, try rows.rows(reader))
-        if result != expected { return "shows \(result), and is \(expected)" }
-        if !isChanged, result != told { return "says that nothing changed, and \(result) was \(told)" }
+    mutating func update(
+        _ reader: StateReader, _ changes: (String) throws -> TableChanges
+    ) throws -> String? {
+        let isChanged = try live.takeIn(try (live.tables ?? []).map(changes))
+        let (result, expected) = (live.result, try ask(reader))
+        if result != expected { return "\(name): shows \(result), and is \(expected)" }
+        if !isChanged, result != told { return "\(name): says that nothing changed, and \(result) was \(told)" }
         told = result
+        return nil
+    }
+
+    /// The first fault of several after changes.
+    static func fault(
+        in all: inout [Followed], _ reader: StateReader, _ changes: (String) throws -> TableChanges
+    ) throws -> String? {
+        for index in all.indices {
+            if let fault = try all[index].update(reader, changes) { return fault }
+        }
         return nil
     }
 }
 
-/// Values that are computed live, and what an observer was told of them.
-private struct LiveValues {
-    let aggregate: RowAggregate
-    var live: LiveAggregate
-    var told: [RowGroup]
-
-    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(SyncError) {
-        self.aggregate = aggregate
-        live = LiveAggregate(aggregate)
-        try live.load(reader)
-        told = live.result
+extension Followed<LiveRelations> {
+    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(SyncError) {
+        try self.init("\(rows)", rows.live(spare: spare), reader, ask: rows.rows)
     }
+}
 
-    /// Takes changes into account; returns what is wrong then.
-    mutating func update(_ changes: [TableChanges], _ reader: StateReader) throws(SyncError) -> String? {
-        let isChanged = try live.takeIn(changes)
-        let (result, expected) = (live.result, try reader.run(aggregate))
-        if result != expected { return "are \(result) instead of \(expected)" }
-        if !isChanged, result != told { return "are said not to have changed, and \(told) is now \(result)" }
-        told = result
-        return nil
+extension Followed<LiveAggregate> {
+    init(_ aggregate: RowAggregate, _ reader: StateReader) throws(SyncError) {
+        try self.init("\(aggregate)", LiveAggregate(aggregate), reader) { reader throws(SyncError) in
+            try reader.run(aggregate)
+        }
+    }
+}
+
+extension Followed<LiveSections> {
+    init(_ query: RowQuery, by key: FilterExpression, _ reader: StateReader) throws(SyncError) {
+        var counts = RowAggregate(table: query.table, filter: query.filter)
+        counts.groups = [key]
+        let name = "\(query) in sections by \(key)"
+        try self.init(name, LiveSections(query, by: key), reader) { [counts] reader throws(SyncError) in
+            let (page, types) = (try reader.run(query), try reader.types(of: query.table))
+            let keys = page.rows.map { key.operand(in: $0, FilterWork(types)).value }
+            return LiveSections.Rows(page: page, keys: keys, counts: try reader.run(counts))
+        }
     }
 }
 
@@ -265,11 +311,18 @@ enum LiveHistory {
             let query = history.chance.liveQuery()
             live.append(try LiveQuery(query, spare: history.chance.below(3), before))
         }
-        var values: [LiveValues] = []
-        for _ in 0..<4 { values.append(try LiveValues(history.chance.aggregate(), before)) }
-        var pages: [LivePage] = []
+        var values: [Followed<LiveAggregate>] = []
+        for _ in 0..<4 { values.append(try Followed(history.chance.aggregate(), before)) }
+        var pages: [Followed<LiveRelations>] = []
         for _ in 0..<4 {
-            pages.append(try LivePage(history.chance.relatedRows(), spare: history.chance.below(3), before))
+            pages.append(try Followed(history.chance.relatedRows(), spare: history.chance.below(3), before))
+        }
+        for _ in 0..<2 { values.append(try Followed(history.chance.computed(), before)) }
+        var lists: [Followed<LiveSections>] = []
+        for _ in 0..<3 {
+            var query = history.chance.liveQuery()
+            query.select = nil
+            lists.append(try Followed(query, by: history.chance.key(), before))
         }
         var decisions = try [nil, "t"].map { try LiveDecisions(of: $0, before) }
         for step in 0..<20 {
@@ -283,21 +336,15 @@ enum LiveHistory {
                 let mine = keys.filter { $0.starts(with: RowKey.prefix(table)) }
                 return TableChanges(of: table, mine, from: before, to: after)
             }
-            func changes(of content: some LiveContent) throws -> [TableChanges] {
-                try (content.tables ?? []).map { try changes(of: $0) }
-            }
             for index in live.indices {
-                let fault = try live[index].update(changes(of: live[index].window), after)
+                let mine = try (live[index].window.tables ?? []).map { try changes(of: $0) }
+                let fault = try live[index].update(mine, after)
                 if let fault { return "seed \(seed), step \(step), \(live[index].query): \(fault)" }
             }
-            for index in values.indices {
-                let fault = try values[index].update(changes(of: values[index].live), after)
-                if let fault { return "seed \(seed), step \(step), \(values[index].aggregate): \(fault)" }
-            }
-            for index in pages.indices {
-                let fault = try pages[index].update(changes(of: pages[index].live), after)
-                if let fault { return "seed \(seed), step \(step), \(pages[index].rows): \(fault)" }
-            }
+            let fault =
+                try Followed.fault(in: &values, after, changes) ?? Followed.fault(in: &pages, after, changes)
+                ?? Followed.fault(in: &lists, after, changes)
+            if let fault { return "seed \(seed), step \(step), \(fault)" }
             let tables = Set(keys.map(RowKey.table)).map { String(decoding: $0, as: UTF8.self) }
             for index in decisions.indices {
                 let mine = try tables.filter { $0 == decisions[index].table ?? $0 }.map { try changes(of: $0) }
