@@ -112,10 +112,18 @@ struct RuledRead {
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         var window = window
-        var scan = RowScan()
+        var (scan, gained, told) = (RowScan(), GainedSpans(), 0)
         while true {
+            while let gain = try firstGain(spans, window, &gained, withDepartures) {
+                let isWanted = try tell(gain, known, &window, after: told) { place, id, right, row in
+                    told += 1
+                    return body(place, id, right, row) && work.failure == nil
+                }
+                try work.check(within: WorkLimit.current)
+                if !isWanted { return }
+            }
             let active = try active(spans, window)
-            var found = try unchanged(spans, known, window, active, withDepartures)
+            var found = try unchanged(spans, known, window, active, &gained, withDepartures)
             let changing = spans.filter { $0.interval.end == nil && active?.contains($0.inBucket) ?? true }
             // One statement has its rows in order. Of several, each has a part.
             let isStreamed = scan.isWorthIt || changing.count <= RuledRead.spansAtATime
@@ -225,26 +233,21 @@ struct RuledRead {
     /// What is at places where rights began or ended, and the rows that left.
     private func unchanged(
         _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, _ active: Set<BucketSpan>?,
-        _ withDepartures: Bool
+        _ gained: inout GainedSpans, _ withDepartures: Bool
     ) throws(StoreFailure) -> RightsCandidates {
         var all = RightsCandidates(limit: window.limit)
         let axis = window.axis
-        let open = spans.filter { $0.interval.end == nil }
         // The first places come first: what is after a full page need not be read.
-        let gains = Dictionary(grouping: open) { axis.value(of: $0.interval.begin) }
-        var rest = gains.sorted { $0.key < $1.key }.filter { window.has($0.key) }[...]
+        var rest = gainPlaces(spans, window)[...]
         while let first = rest.first, !all.isFull(before: first.key) {
             let next = rest.prefix(RuledRead.spansAtATime)
             rest = rest.dropFirst(next.count)
-            let some = Set(try counts(next.flatMap(\.value), changed: false, window, limit: 1).spans)
-            for (place, spans) in next where !all.isFull(before: place) {
-                let spans = spans.filter(some.contains)
-                if spans.isEmpty { continue }
+            for gain in try gains(next, window, &gained) where !all.isFull(before: gain.place) {
                 var part = window
                 part.limit = max(1, all.rest)
-                let after = place == window.since ? window.sinceID : nil
-                let isFew = try areFew(spans, part)
-                try read(spans, known, part, at: place, &all) {
+                let after = gain.place == window.since ? window.sinceID : nil
+                let isFew = try areFew(gain.spans, part)
+                try read(gain.spans, known, part, at: gain.place, &all) {
                     statements.gained($0, after: after, isFew: isFew, $1)
                 }
             }
@@ -274,7 +277,7 @@ struct RuledRead {
 
     /// Whether the rows of spans that did not change since the caller gained the right are few: they fit into a page, and
     /// more have changed.
-    private func areFew(_ spans: [BucketSpan], _ window: RightsWindow) throws(StoreFailure) -> Bool {
+    func areFew(_ spans: [BucketSpan], _ window: RightsWindow) throws(StoreFailure) -> Bool {
         if dialect == .postgres { return false }
         // Reading all in the order of ids passes those that changed.
         if try counts(spans, changed: true, window, limit: RowScan.some).sum < RowScan.some { return false }
@@ -284,7 +287,7 @@ struct RuledRead {
     }
 
     /// The spans with rows that changed since the caller gained the right, or did not, and how many, each up to a limit.
-    private func counts(
+    func counts(
         _ spans: [BucketSpan], changed: Bool, _ window: RightsWindow, limit: Int
     ) throws(StoreFailure) -> (spans: [BucketSpan], sum: Int) {
         var (some, sum) = ([] as [BucketSpan], 0)
@@ -360,7 +363,7 @@ struct RuledRead {
     }
 
     /// The candidate of a row that an open span shows; without a right if this is not the row's place.
-    private func candidate(
+    func candidate(
         _ values: any SQLRow, _ spans: [BucketSpan], _ known: KnownRights, _ axis: RightsWindow.Axis,
         at place: Int64? = nil
     ) -> RightsCandidate {
@@ -380,7 +383,7 @@ struct RuledRead {
 
 extension RightsWindow.Axis {
     /// A row's own place.
-    fileprivate func place(of row: TableRow, _ values: any SQLRow) -> Int64 {
+    func place(of row: TableRow, _ values: any SQLRow) -> Int64 {
         self == .number ? values.value(4).integer : row.updatedAt.milliseconds
     }
 }
