@@ -156,9 +156,12 @@ struct RuledRead {
     ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
         var (end, count, isWanted, window) = (nil as RightsCandidate?, 0, true, window)
         if scan.isWorthIt, !spans.isEmpty {
-            (end, isWanted) = try self.scan(known, &window, &scan, &merge, body)
-            guard isWanted, end != nil, spans.count <= RuledRead.spansAtATime else { return (end, isWanted) }
-            end = nil
+            switch try self.scan(known, &window, &scan, &merge, body) {
+            case .complete: return (nil, true)
+            case .full: return (nil, false)
+            case .others where spans.count <= RuledRead.spansAtATime: break
+            case .others: return (RightsCandidate(place: window.since, id: window.sinceID ?? ""), true)
+            }
         }
         if spans.isEmpty { return (end, isWanted) }
         try connection.run(statements.changed(spans[...], window)) { values in
@@ -171,40 +174,52 @@ struct RuledRead {
         return (end, isWanted)
     }
 
-    /// Reads all rows in order, as long as most of them are the caller's, and moves the window past them. Returns the last
-    /// one if more may follow, and whether these are wanted.
+    /// Reads all rows in the order of places, as long as most of them are the caller's, and moves the window past them.
     private func scan(
         _ known: KnownRights, _ window: inout RightsWindow, _ scan: inout RowScan, _ merge: inout RightsMerge,
         _ body: TellingRights
-    ) throws(StoreFailure) -> (end: RightsCandidate?, isWanted: Bool) {
-        let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
+    ) throws(StoreFailure) -> RowScan.End {
+        let (axis, seen, limit) = (window.axis, SeenBuckets(known, statements.schema), window.limit)
+        return try read(&scan, rest: { limit - $0.own }) {
+            statements.scanned(window, limit: $0)
+        } last: { values in
+            let row = statements.row(values).row
+            (window.since, window.sinceID) = (axis.place(of: row, values), row.id)
+        } row: { values in
+            guard let since = seen.since(values) else { return (false, true) }
+            let row = statements.row(values).row
+            let own = axis.place(of: row, values)
+            if axis.value(of: since) >= own { return (false, true) }
+            let right = RowRight(heldSince: since)
+            if merge.isEmpty { return (true, body(own, row.id, right, row)) }
+            return (true, merge.tell(RightsCandidate(place: own, id: row.id, right: right, row: row), body))
+        }
+    }
+
+    /// Reads rows in one order, part by part, as long as most of them are the caller's.
+    /// - Parameters:
+    ///   - rest: How many are still wanted.
+    ///   - statement: Selects the next ones, up to a limit.
+    ///   - last: Takes the last row of a part.
+    ///   - row: Takes a row. Returns whether it is the caller's, and whether more is wanted.
+    func read(
+        _ scan: inout RowScan, rest: (RowScan) -> Int, _ statement: (_ limit: Int?) -> SQLStatement,
+        last: (any SQLRow) -> Void, row: (any SQLRow) -> (isOwn: Bool, isWanted: Bool)
+    ) throws(StoreFailure) -> RowScan.End {
         while true {
-            var (end, isWanted) = (nil as RightsCandidate?, true)
-            var part = scan.part(of: window.limit - scan.own, isFinite: dialect == .postgres)
-            try connection.run(statements.scanned(window, limit: part.limit)) { values in
-                if end != nil { return true }
-                var isOwn = false
-                if let since = seen.since(values) {
-                    let row = statements.row(values).row
-                    let own = axis.place(of: row, values)
-                    isOwn = axis.value(of: since) < own
-                    if isOwn {
-                        let right = RowRight(heldSince: since)
-                        isWanted =
-                            merge.isEmpty
-                            ? body(own, row.id, right, row)
-                            : merge.tell(RightsCandidate(place: own, id: row.id, right: right, row: row), body)
-                    }
-                }
-                if part.ends(scan.ends(after: isOwn)) {
-                    let row = statements.row(values).row
-                    end = RightsCandidate(place: axis.place(of: row, values), id: row.id)
-                }
-                return isWanted && (end == nil || part.limit != nil)
+            var part = scan.part(of: rest(scan), isFinite: dialect == .postgres)
+            var (isWanted, isOver) = (true, false)
+            try connection.run(statement(part.limit)) { values in
+                if isOver { return true }
+                let taken = row(values)
+                isWanted = taken.isWanted
+                isOver = part.ends(scan.ends(after: taken.isOwn))
+                if isOver { last(values) }
+                return isWanted && (!isOver || part.limit != nil)
             }
-            guard isWanted, let last = end else { return (end, isWanted) }
-            (window.since, window.sinceID) = (last.place, last.id)
-            if !scan.isWorthIt { return (end, isWanted) }
+            if !isWanted { return .full }
+            if !isOver { return .complete }
+            if !scan.isWorthIt { return .others }
         }
     }
 

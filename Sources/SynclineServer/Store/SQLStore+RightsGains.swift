@@ -78,9 +78,10 @@ extension RuledRead {
         part.limit = max(RowScan.some, window.limit - told)
         var after = gain.place == window.since ? window.sinceID : nil
         // Rows of several buckets are neighbours in the order of all ids, if they are most of them.
-        if gain.spans.count > 1, let isWanted = try scan(gain.place, known, &after, part, body) {
+        if gain.spans.count > 1 {
+            let end = try scan(gain.place, known, &after, part, body)
             (window.since, window.sinceID) = (gain.place, nil)
-            return isWanted
+            if end != .others { return end == .complete }
         }
         var (count, isWanted, merge) = (0, true, RightsMerge([], bound: nil))
         let isFew = try areFew(gain.spans, part)
@@ -95,30 +96,21 @@ extension RuledRead {
         return isWanted
     }
 
-    /// Tells what was gained at a place, as long as most of all rows were. Returns whether more is wanted; nil if others
-    /// may follow the last id.
+    /// Tells what was gained at a place in the order of all ids after one, as long as most rows were gained there.
     private func scan(
         _ place: Int64, _ known: KnownRights, _ after: inout String?, _ window: RightsWindow, _ body: TellingRights
-    ) throws(StoreFailure) -> Bool? {
+    ) throws(StoreFailure) -> RowScan.End {
         let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
-        var (scan, isWanted) = (RowScan(), true)
-        while true {
-            var part = scan.part(of: window.limit - scan.own, isFinite: dialect == .postgres)
-            var last: String?
-            try connection.run(statements.scanned(after: after, nil, limit: part.limit)) { values in
-                if last != nil { return true }
-                var isOwn = false
-                if let since = seen.since(values), axis.value(of: since) == place {
-                    let row = statements.row(values).row
-                    isOwn = axis.place(of: row, values) <= place
-                    if isOwn { isWanted = body(place, row.id, RowRight(heldSince: since), row) }
-                }
-                if part.ends(scan.ends(after: isOwn)) { last = values.value(1).text }
-                return isWanted && (last == nil || part.limit != nil)
-            }
-            if !isWanted || last == nil { return isWanted }
-            after = last
-            if !scan.isWorthIt { return nil }
+        var scan = RowScan()
+        return try read(&scan, rest: { window.limit - $0.own }) {
+            statements.scanned(after: after, nil, limit: $0)
+        } last: {
+            after = $0.value(1).text
+        } row: { values in
+            guard let since = seen.since(values), axis.value(of: since) == place else { return (false, true) }
+            let row = statements.row(values).row
+            if axis.place(of: row, values) > place { return (false, true) }
+            return (true, body(place, row.id, RowRight(heldSince: since), row))
         }
     }
 }

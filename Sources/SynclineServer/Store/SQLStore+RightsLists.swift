@@ -59,22 +59,17 @@ extension RuledRead {
         _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage, _ after: inout String?
     ) throws(StoreFailure) -> Bool {
         let seen = SeenBuckets(known, statements.schema)
-        var (scan, isWanted) = (RowScan(), true)
-        while true {
-            var (part, last) = (scan.part(of: page.wanted, isFinite: dialect == .postgres), nil as String?)
-            try connection.run(statements.scanned(after: after, filter, limit: part.limit)) { values in
-                if last != nil { return true }
-                let since = seen.since(values)
-                if let since, values.value(statements.spanPlace).integer != 0 {
-                    isWanted = page.take(statements.row(values).row, since: since)
-                }
-                if part.ends(scan.ends(after: since != nil)) { last = values.value(1).text }
-                return isWanted && (last == nil || part.limit != nil)
-            }
-            if !isWanted || last == nil { return true }
-            after = last
-            if !scan.isWorthIt { return false }
+        var scan = RowScan()
+        let end = try read(&scan, rest: { _ in page.wanted }) {
+            statements.scanned(after: after, filter, limit: $0)
+        } last: {
+            after = $0.value(1).text
+        } row: { values in
+            guard let since = seen.since(values) else { return (false, true) }
+            if values.value(statements.spanPlace).integer == 0 { return (true, true) }
+            return (true, page.take(statements.row(values).row, since: since))
         }
+        return end != .others
     }
 
     /// Merges the rows of the caller's buckets after an id.

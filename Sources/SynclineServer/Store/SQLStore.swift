@@ -262,8 +262,7 @@ final class SQLStore: TableStore {
             let (row, schema) = statements.row(values)
             seen = max(seen, schema)
             outcome.add(row, plan.limit, &room)
-            // The statement ends by itself if the page is full.
-            return !outcome.hasMore || outcome.rows.count == plan.limit
+            return !outcome.hasMore
         }
         number = seen
         return outcome

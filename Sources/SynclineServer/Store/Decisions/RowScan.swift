@@ -9,6 +9,15 @@ struct RowScan {
     /// How many rows of others may be read in any case.
     static let some = 16
 
+    enum End {
+        /// All rows were read.
+        case complete
+        /// No more are wanted.
+        case full
+        /// Most are others'. More may follow.
+        case others
+    }
+
     /// The next rows that one statement reads.
     struct Part {
         /// How many at most; nil for all. A statement of PostgreSQL that is stopped ends the transaction, so it has few.

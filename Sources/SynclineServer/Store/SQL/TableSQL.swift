@@ -98,13 +98,11 @@ final class TableSQL: Sendable {
     func list(_ plan: ListPlan, _ filter: FilterSQL?, rules: Bool = true) -> SQLStatement {
         var conditions = conditions(plan, filter, rules: rules)
         if let place = plan.after { conditions.append(after(place)) }
-        var statement = SQLStatement(
-            dialect, "SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(order(plan.order))")
-        statement.isLarge = true
-        guard filter?.isExact ?? true else { return statement }
-        statement.limit = plan.limit
-        statement.add(" LIMIT \(.integer(Int64(plan.limit)))")
-        if plan.skip > 0 { statement.add(" OFFSET \(.integer(Int64(plan.skip)))") }
+        let isExact = filter?.isExact ?? true
+        let sql: SQLText =
+            "SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(order(plan.order))"
+        var statement = limited(sql, isExact ? plan.limit : nil)
+        if isExact, plan.skip > 0 { statement.add(" OFFSET \(.integer(Int64(plan.skip)))") }
         return statement
     }
 
