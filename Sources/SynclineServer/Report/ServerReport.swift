@@ -51,10 +51,9 @@ struct ServerReport {
     mutating func write(
         _ tables: [TableSQL], _ connection: any SQLConnection, _ dialect: SQLDialect, to file: (([UInt8]) -> Bool)
     ) throws(StoreFailure) {
-        try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+        try connection.reading(dialect) { () throws(StoreFailure) in
             try collect(tables, connection, dialect)
             try writeAll(tables, connection, to: file)
-            return ((), true)
         }
     }
 
@@ -184,7 +183,7 @@ struct ServerReport {
             rows = []
         }
         try connection.run(table.allRows) { values in
-            let row = table.row(values).row
+            let row = table.row(values)
             if row.updatedAt.milliseconds >= span.lowerBound {
                 changed(row.updatedAt.milliseconds, pulled(row), values.value(4).integer)
             } else if !row.isDeleted {

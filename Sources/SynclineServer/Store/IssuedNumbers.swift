@@ -78,6 +78,9 @@ extension SQLStore {
         _ = try lockEdges(of: ids, table, connection)
     }
 
+    /// Whether rows of a table give rights.
+    func hasEdges(_ table: String) -> Bool { currentCatalogue.rights[table]?.steps.isEmpty == false }
+
     /// Locks the edges of some rows, so that rights by them end after all writes that they permitted. Returns whether there
     /// are some.
     func lockEdges(

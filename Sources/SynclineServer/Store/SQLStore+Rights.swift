@@ -13,18 +13,31 @@ struct RuledRead {
     private let source: SQLRights
     let caller: CallerRights
     let limits: RowLimits
+    private let scans: KnownScans
 
     init(
-        _ statements: TableSQL, _ rights: TableRights, subject: String?, _ limits: RowLimits,
+        _ statements: TableSQL, _ rights: TableRights, subject: String?, _ store: SQLStore,
         _ connection: any SQLConnection
     ) {
-        (self.statements, self.connection, self.limits) = (statements, connection, limits)
+        (self.statements, self.connection, limits, scans) = (statements, connection, store.limits, store.scans)
         source = SQLRights(
             connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
         caller = CallerRights(subject ?? "", rights.terms)
     }
 
     var dialect: SQLDialect { statements.dialect }
+
+    /// Asks for what the caller's rights begin with, together with the next statement.
+    func lookAhead() throws(StoreFailure) {
+        for step in Set(caller.terms.compactMap(\.alternative.path.first)) {
+            try source.lookAhead(step, from: caller.subject)
+        }
+    }
+
+    /// Whether all of the caller's rights arrive with the next statement.
+    var looksAhead: Bool { caller.terms.allSatisfy { $0.alternative.path.count <= 1 } }
+
+    func beginScan() -> RowScan { scans.begin(statements.schema.name, caller.subject) }
 
     func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
 
@@ -64,15 +77,16 @@ struct RuledRead {
             }
         }
         var (rows, outcome, skipped, room) = ([] as [TableRow], ListOutcome(), 0, AnswerBudget(limits.answerBytes))
-        try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) { place, id, right, row in
-            guard let row = plan.entry(id, right, row: row, filter, work), row.updatedAt.milliseconds == place
+        try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) {
+            (place, id, right, row: consuming TableRow?) in
+            guard let row = plan.entry(id, right, row: consume row, filter, work), row.updatedAt.milliseconds == place
             else { return true }
             if !endsEarly {
                 rows.append(row)
             } else if skipped < plan.skip {
                 skipped += 1
             } else {
-                outcome.add(row, plan.limit, &room)
+                outcome.add(consume row, plan.limit, &room)
             }
             return !outcome.hasMore
         }
@@ -92,10 +106,11 @@ struct RuledRead {
         var room = AnswerBudget(limits.answerBytes)
         var count = 0
         // A client that begins hears of no departures.
-        try forEachCandidate(try known(), window, withDepartures: plan.since > 0, work) { place, id, right, row in
-            if let change = plan.change(id, at: place, right, row: row, filter, work) {
+        try forEachCandidate(try known(), window, withDepartures: plan.since > 0, work) {
+            (place, id, right, row: consuming TableRow?) in
+            if let change = plan.change(id, at: place, right, row: consume row, filter, work) {
                 count += 1
-                outcome.add(change, plan.limit, &room)
+                outcome.add(consume change, plan.limit, &room)
             }
             return plan.counts || !outcome.hasMore
         }
@@ -112,18 +127,19 @@ struct RuledRead {
     ) throws(StoreFailure) {
         let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
         var window = window
-        var (scan, gained, told) = (RowScan(), GainedSpans(), 0)
+        var (scan, next, told) = (beginScan(), NextOfSpans(), 0)
         while true {
-            while let gain = try firstGain(spans, window, &gained, withDepartures) {
-                let isWanted = try tell(gain, known, &window, after: told) { place, id, right, row in
+            while let gain = try firstGain(spans, window, &next, withDepartures) {
+                let isWanted = try tell(gain, known, &window, after: told) {
+                    (place, id, right, row: consuming TableRow?) in
                     told += 1
-                    return body(place, id, right, row) && work.failure == nil
+                    return body(place, id, right, consume row) && work.failure == nil
                 }
                 try work.check(within: WorkLimit.current)
                 if !isWanted { return }
             }
             let active = try active(spans, window)
-            var found = try unchanged(spans, known, window, active, &gained, withDepartures)
+            var found = try unchanged(spans, known, window, active, &next, withDepartures)
             let changing = spans.filter { $0.interval.end == nil && active?.contains($0.inBucket) ?? true }
             // One statement has its rows in order. Of several, each has a part.
             let isStreamed = scan.isWorthIt || changing.count <= RuledRead.spansAtATime
@@ -137,8 +153,9 @@ struct RuledRead {
                 var part = window
                 if let bound = found.bound { part.until = min(part.until, bound.place) }
                 let begun = changing.filter { window.axis.value(of: $0.interval.begin) < part.until }
-                (end, isWanted) = try stream(begun, known, part, &scan, &merge) { place, id, right, row in
-                    body(place, id, right, row) && work.failure == nil
+                (end, isWanted) = try stream(begun, known, part, &scan, &merge) {
+                    (place, id, right, row: consuming TableRow?) in
+                    body(place, id, right, consume row) && work.failure == nil
                 }
             }
             try work.check(within: WorkLimit.current)
@@ -146,6 +163,7 @@ struct RuledRead {
             try work.check(within: WorkLimit.current)
             guard let bound = merge.bound else { return }
             (window.since, window.sinceID) = (bound.place, bound.id)
+            next.isKnown = false
         }
     }
 
@@ -183,16 +201,17 @@ struct RuledRead {
         return try read(&scan, rest: { limit - $0.own }) {
             statements.scanned(window, limit: $0)
         } last: { values in
-            let row = statements.row(values).row
+            let row = statements.row(values)
             (window.since, window.sinceID) = (axis.place(of: row, values), row.id)
         } row: { values in
             guard let since = seen.since(values) else { return (false, true) }
-            let row = statements.row(values).row
+            let row = statements.row(values)
             let own = axis.place(of: row, values)
             if axis.value(of: since) >= own { return (false, true) }
             let right = RowRight(heldSince: since)
-            if merge.isEmpty { return (true, body(own, row.id, right, row)) }
-            return (true, merge.tell(RightsCandidate(place: own, id: row.id, right: right, row: row), body))
+            let id = row.id
+            if merge.isEmpty { return (true, body(own, id, right, consume row)) }
+            return (true, merge.tell(RightsCandidate(place: own, id: id, right: right, row: consume row), body))
         }
     }
 
@@ -206,6 +225,7 @@ struct RuledRead {
         _ scan: inout RowScan, rest: (RowScan) -> Int, _ statement: (_ limit: Int?) -> SQLStatement,
         last: (any SQLRow) -> Void, row: (any SQLRow) -> (isOwn: Bool, isWanted: Bool)
     ) throws(StoreFailure) -> RowScan.End {
+        defer { scans.end(scan, statements.schema.name, caller.subject) }
         while true {
             var part = scan.part(of: rest(scan), isFinite: dialect == .postgres)
             var (isWanted, isOver) = (true, false)
@@ -248,16 +268,16 @@ struct RuledRead {
     /// What is at places where rights began or ended, and the rows that left.
     private func unchanged(
         _ spans: [BucketSpan], _ known: KnownRights, _ window: RightsWindow, _ active: Set<BucketSpan>?,
-        _ gained: inout GainedSpans, _ withDepartures: Bool
+        _ next: inout NextOfSpans, _ withDepartures: Bool
     ) throws(StoreFailure) -> RightsCandidates {
         var all = RightsCandidates(limit: window.limit)
         let axis = window.axis
         // The first places come first: what is after a full page need not be read.
         var rest = gainPlaces(spans, window)[...]
         while let first = rest.first, !all.isFull(before: first.key) {
-            let next = rest.prefix(RuledRead.spansAtATime)
-            rest = rest.dropFirst(next.count)
-            for gain in try gains(next, window, &gained) where !all.isFull(before: gain.place) {
+            let some = rest.prefix(RuledRead.spansAtATime)
+            rest = rest.dropFirst(some.count)
+            for gain in try gains(some, window, &next) where !all.isFull(before: gain.place) {
                 var part = window
                 part.limit = max(1, all.rest)
                 let after = gain.place == window.since ? window.sinceID : nil
@@ -280,7 +300,7 @@ struct RuledRead {
                 all.add(some, isCut: some.count == window.limit)
             }
         }
-        let lefts = Set(spans.map(\.inBucket)).filter { active?.contains($0) ?? true }
+        let lefts = next.haveNoneLeft ? [] : Set(spans.map(\.inBucket)).filter { active?.contains($0) ?? true }
         for some in RuledRead.parts(Array(lefts)) {
             let found = try run(RightsSQL.left(some, window, dialect)) { row in
                 RightsCandidate(place: row.value(axis == .number ? 1 : 2).integer, id: row.value(0).text)
@@ -382,17 +402,20 @@ struct RuledRead {
         _ values: any SQLRow, _ spans: [BucketSpan], _ known: KnownRights, _ axis: RightsWindow.Axis,
         at place: Int64? = nil
     ) -> RightsCandidate {
-        let row = statements.row(values).row
+        let row = statements.row(values)
         let own = axis.place(of: row, values)
         // By another alternative, the caller may have the right for longer.
-        let since =
-            caller.terms.count == 1
-            ? spans[Int(values.value(statements.spanPlace).integer)].interval.begin : known.since(row)
+        let since = caller.terms.count == 1 ? begin(values, spans) : known.since(row)
         let place = place ?? own
         guard let since, max(axis.value(of: since), own) == place else {
             return RightsCandidate(place: place, id: row.id, row: row)
         }
         return RightsCandidate(place: place, id: row.id, right: RowRight(heldSince: since), row: row)
+    }
+
+    /// Since when the caller has the span that a statement found a row by.
+    func begin(_ values: any SQLRow, _ spans: [BucketSpan]) -> Stamp {
+        spans[Int(values.value(statements.spanPlace).integer)].interval.begin
     }
 }
 
@@ -400,31 +423,5 @@ extension RightsWindow.Axis {
     /// A row's own place.
     func place(of row: TableRow, _ values: any SQLRow) -> Int64 {
         self == .number ? values.value(4).integer : row.updatedAt.milliseconds
-    }
-}
-
-extension SQLStore {
-    /// A read of a table with rules, as of one moment.
-    func ruled<Result>(
-        _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,
-        _ body: (RuledRead) throws(StoreFailure) -> Result
-    ) throws(StoreFailure) -> Result {
-        guard let rights = currentCatalogue.rights[statements.schema.name] else {
-            throw tableChanged(statements.schema.name)
-        }
-        let read = RuledRead(statements, rights, subject: subject, limits, connection)
-        return try asOfOneMoment(connection, &number) { () throws(StoreFailure) in try body(read) }
-    }
-
-    /// Reads with several statements.
-    func asOfOneMoment<Result>(
-        _ connection: any SQLConnection, _ number: inout Int64, _ body: () throws(StoreFailure) -> Result
-    ) throws(StoreFailure) -> Result {
-        let result = try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
-            let schema = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
-            return ((try body(), schema ?? 0), true)
-        }
-        number = max(number, result.1)
-        return result.0
     }
 }

@@ -12,23 +12,29 @@ struct RightsGain {
     let spans: [BucketSpan]
 }
 
-/// Which spans have such rows. Each is asked for once.
-struct GainedSpans {
-    fileprivate var haveRows: [BucketSpan: Bool] = [:]
+/// What is next of a caller's spans: asked for once, as long as nothing but gains is told.
+struct NextOfSpans {
+    /// Which spans have rows that did not change since the caller gained the right.
+    fileprivate var haveGains: [BucketSpan: Bool] = [:]
+    /// The places at which something else is next.
+    fileprivate var changes: [BucketSpan: Int64] = [:]
+    fileprivate var left: Int64?
+    /// Whether these places are those of the current window.
+    var isKnown = false
+
+    /// Whether it is known that no row left in the window.
+    var haveNoneLeft: Bool { isKnown && left == nil }
 }
 
 extension RuledRead {
     /// The gains of a window among some places, in order.
     func gains(
-        _ places: ArraySlice<(key: Int64, value: [BucketSpan])>, _ window: RightsWindow, _ gained: inout GainedSpans
+        _ places: ArraySlice<(key: Int64, value: [BucketSpan])>, _ window: RightsWindow, _ next: inout NextOfSpans
     ) throws(StoreFailure) -> [RightsGain] {
-        let new = places.flatMap(\.value).filter { gained.haveRows[$0] == nil }
-        if !new.isEmpty {
-            for span in new { gained.haveRows[span] = false }
-            for span in try counts(new, changed: false, window, limit: 1).spans { gained.haveRows[span] = true }
-        }
+        let new = places.flatMap(\.value).filter { next.haveGains[$0] == nil }
+        if !new.isEmpty { try ask(new, window, &next, withDepartures: false) }
         return places.compactMap { place, spans in
-            let spans = spans.filter { gained.haveRows[$0] == true }
+            let spans = spans.filter { next.haveGains[$0] == true }
             return spans.isEmpty ? nil : RightsGain(place: place, spans: spans)
         }
     }
@@ -42,31 +48,50 @@ extension RuledRead {
 
     /// The first gain of a window, if nothing else is at its place or before it.
     func firstGain(
-        _ spans: [BucketSpan], _ window: RightsWindow, _ gained: inout GainedSpans, _ withDepartures: Bool
+        _ spans: [BucketSpan], _ window: RightsWindow, _ next: inout NextOfSpans, _ withDepartures: Bool
     ) throws(StoreFailure) -> RightsGain? {
-        let places = gainPlaces(spans, window).prefix(RuledRead.spansAtATime)
-        guard let first = try gains(places, window, &gained).first, first.spans.count <= RuledRead.spansAtATime else {
-            return nil
+        let places = gainPlaces(spans, window)
+        if places.isEmpty || spans.count > 4 * RuledRead.spansAtATime { return nil }
+        if !next.isKnown {
+            (next.changes, next.left, next.isKnown) = ([:], nil, true)
+            try ask(spans, window, &next, withDepartures: withDepartures)
         }
-        var before = window
-        (before.until, before.limit) = (first.place, 1)
-        let older = spans.filter { span in
-            span.interval.end == nil && window.axis.value(of: span.interval.begin) < first.place
+        guard let first = try gains(places[...], window, &next).first, first.spans.count <= RuledRead.spansAtATime,
+            next.left.map({ $0 > first.place }) ?? true
+        else { return nil }
+        let axis = window.axis
+        let isFirst = spans.allSatisfy { span in
+            if let end = span.interval.end {
+                let place = axis.value(of: end)
+                return !withDepartures || !window.has(place) || place > first.place
+            }
+            return axis.value(of: span.interval.begin) >= first.place
+                || next.changes[span].map { $0 > first.place } ?? true
         }
-        if try has(older, { statements.changed($0, before) }) { return nil }
-        if !withDepartures { return first }
-        let ended = spans.contains { $0.interval.end.map { before.has(window.axis.value(of: $0)) } ?? false }
-        if ended { return nil }
-        let haveLeft = try has(Array(Set(spans.map(\.inBucket)))) { RightsSQL.left($0, before, dialect) }
-        return haveLeft ? nil : first
+        return isFirst ? first : nil
     }
 
-    /// Whether a statement about spans returns something; also true if it would have too many of them.
-    private func has(
-        _ spans: [BucketSpan], _ statement: (ArraySlice<BucketSpan>) -> SQLStatement
-    ) throws(StoreFailure) -> Bool {
-        if spans.isEmpty || spans.count > RuledRead.spansAtATime { return !spans.isEmpty }
-        return try connection.first(statement(spans[...]), count: 1) != nil
+    private func ask(
+        _ spans: [BucketSpan], _ window: RightsWindow, _ next: inout NextOfSpans, withDepartures: Bool
+    ) throws(StoreFailure) {
+        func place(_ row: any SQLRow, _ column: Int, isTime: Bool) -> Int64? {
+            if case .null = row.value(column) { return nil }
+            return isTime ? row.instant(column).milliseconds : row.value(column).integer
+        }
+        for part in RuledRead.parts(spans) {
+            let buckets = Dictionary(grouping: zip(part.indices, part).map { (index: $0, span: $1) }, by: \.span.bucket)
+            for spans in buckets.values {
+                try connection.run(statements.next(spans, window, withDepartures: withDepartures)) { row in
+                    let span = part[Int(row.value(0).integer)]
+                    next.haveGains[span] = row.value(1).integer != 0
+                    next.changes[span] = place(row, 2, isTime: window.axis == .time)
+                    if withDepartures, let left = place(row, 3, isTime: false) {
+                        next.left = min(next.left ?? left, left)
+                    }
+                    return true
+                }
+            }
+        }
     }
 
     /// Tells what was gained at a place, and moves the window past it. Returns whether more is wanted.
@@ -87,6 +112,14 @@ extension RuledRead {
         let isFew = try areFew(gain.spans, part)
         try connection.run(statements.gained(gain.spans[...], after: after, isFew: isFew, part)) { values in
             count += 1
+            if caller.terms.count == 1 {
+                // Each row is in one bucket.
+                let row = statements.row(values)
+                let id = row.id
+                after = id
+                isWanted = body(gain.place, id, RowRight(heldSince: begin(values, gain.spans)), consume row)
+                return isWanted
+            }
             let row = candidate(values, gain.spans, known, window.axis, at: gain.place)
             after = row.id
             isWanted = merge.tell(row, body)
@@ -101,16 +134,17 @@ extension RuledRead {
         _ place: Int64, _ known: KnownRights, _ after: inout String?, _ window: RightsWindow, _ body: TellingRights
     ) throws(StoreFailure) -> RowScan.End {
         let (axis, seen) = (window.axis, SeenBuckets(known, statements.schema))
-        var scan = RowScan()
+        var scan = beginScan()
         return try read(&scan, rest: { window.limit - $0.own }) {
             statements.scanned(after: after, nil, limit: $0)
         } last: {
             after = $0.value(1).text
         } row: { values in
             guard let since = seen.since(values), axis.value(of: since) == place else { return (false, true) }
-            let row = statements.row(values).row
+            let row = statements.row(values)
             if axis.place(of: row, values) > place { return (false, true) }
-            return (true, body(place, row.id, RowRight(heldSince: since), row))
+            let id = row.id
+            return (true, body(place, id, RowRight(heldSince: since), consume row))
         }
     }
 }

@@ -39,36 +39,48 @@ private struct ListPage {
 
 extension RuledRead {
     /// A list that one of the ways below finds; nil for others.
-    func directList(_ plan: ListPlan, _ known: KnownRights) throws(StoreFailure) -> ListOutcome? {
+    func directList(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome? {
         let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
         guard filter?.isExact ?? true else { return nil }
         var page = ListPage(plan, limits)
-        if !plan.isByID { return try plan.counts ? nil : listOfMost(plan, filter, known, &page) }
+        if !plan.isByID { return try plan.counts ? nil : listOfMost(plan, filter, &page) }
+        var after = plan.after?.id
+        let looksAhead = !plan.counts && looksAhead && beginScan().wasWorthIt
+        if looksAhead, try scan(filter, nil, &page, &after) { return page.outcome }
+        let known = try known()
         let open = spans(known).filter { $0.interval.end == nil }
         // PostgreSQL chooses well among more orders than one statement merges.
         if dialect == .postgres, open.count > RuledRead.spansAtATime { return nil }
         if plan.counts { page.count(try connection.first(statements.count(plan, filter), count: 2)?[1].integer) }
-        var after = plan.after?.id
-        if try scan(filter, known, &page, &after) { return page.outcome }
+        if !looksAhead, try scan(filter, known, &page, &after) { return page.outcome }
         try merge(open, filter, known, &page, after: after)
         return page.outcome
     }
 
     /// Reads all rows in the order of ids, as long as most of them are the caller's. Returns whether the page is complete.
+    /// - Parameter known: The caller's rights; nil if they arrive before the rows.
     private func scan(
-        _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage, _ after: inout String?
+        _ filter: FilterSQL?, _ known: KnownRights?, _ page: inout ListPage, _ after: inout String?
     ) throws(StoreFailure) -> Bool {
-        let seen = SeenBuckets(known, statements.schema)
-        var scan = RowScan()
+        var seen = known.map { SeenBuckets($0, statements.schema) }
+        var failed: StoreFailure?
+        func buckets() -> SeenBuckets? {
+            if let seen { return seen }
+            do throws(StoreFailure) { seen = SeenBuckets(try self.known(), statements.schema) } catch { failed = error }
+            return seen
+        }
+        var scan = beginScan()
         let end = try read(&scan, rest: { _ in page.wanted }) {
             statements.scanned(after: after, filter, limit: $0)
         } last: {
             after = $0.value(1).text
         } row: { values in
+            guard let seen = buckets() else { return (false, false) }
             guard let since = seen.since(values) else { return (false, true) }
             if values.value(statements.spanPlace).integer == 0 { return (true, true) }
-            return (true, page.take(statements.row(values).row, since: since))
+            return (true, page.take(statements.row(values), since: since))
         }
+        if let failed { throw failed }
         return end != .others
     }
 
@@ -84,7 +96,7 @@ extension RuledRead {
             for part in parts {
                 var (some, room) = ([] as [RightsCandidate], limits.answerBytes)
                 try connection.run(statements.list(after: after, filter, of: part, limit: limit)) { values in
-                    let row = statements.row(values).row
+                    let row = statements.row(values)
                     // By another alternative, the caller may have the right for longer.
                     let begin = part[Int(values.value(statements.spanPlace).integer)].interval.begin
                     let since = caller.terms.count == 1 ? begin : known.since(row) ?? begin
@@ -106,10 +118,10 @@ extension RuledRead {
     /// A list in another order that is found among all rows; nil if a fifth of them at most are the caller's. Rows by an
     /// index are not neighbours, and each takes several times as long.
     private func listOfMost(
-        _ plan: ListPlan, _ filter: FilterSQL?, _ known: KnownRights, _ page: inout ListPage
+        _ plan: ListPlan, _ filter: FilterSQL?, _ page: inout ListPage
     ) throws(StoreFailure) -> ListOutcome? {
         if dialect == .postgres { return nil }
-        let seen = SeenBuckets(known, statements.schema)
+        let seen = SeenBuckets(try known(), statements.schema)
         var (own, others) = (0, 0)
         try connection.run(statements.sample) { values in
             if seen.since(values) == nil { others += 1 } else { own += 1 }
@@ -120,7 +132,7 @@ extension RuledRead {
         (all.skip, all.limit) = (0, page.wanted + 5 * page.wanted * (others + 1) / (4 * (own + 1)) + RowScan.some)
         try connection.run(statements.list(all, filter, rules: false)) { values in
             count += 1
-            return seen.since(values).map { page.take(statements.row(values).row, since: $0) } ?? true
+            return seen.since(values).map { page.take(statements.row(values), since: $0) } ?? true
         }
         return page.outcome.hasMore || count < all.limit ? page.outcome : nil
     }
@@ -130,5 +142,54 @@ extension ListPlan {
     /// Whether its order is the one of ids.
     fileprivate var isByID: Bool {
         order.allSatisfy { SystemColumn(anyCase: $0.column) == .id && !$0.isDescending }
+    }
+}
+
+extension SQLStore {
+    /// A list of rows that the caller sees.
+    func ruledList(
+        _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64,
+        _ wanted: Int64?
+    ) throws(StoreFailure) -> TickedReading<ListOutcome> {
+        var seen = number
+        defer { number = max(number, seen) }
+        return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+            // Times depend on the caller, and so do departures.
+            if plan.includesDeleted || plan.namesTime {
+                return try closed(plan, connection, wanted).map { plan throws(StoreFailure) in try read.list(plan) }
+            }
+            if let outcome = try read.directList(plan) { return .done(outcome) }
+            var outcome = try plainList(plan, statements, connection, &seen)
+            read.show(&outcome.rows, try read.known())
+            return .done(outcome)
+        }
+    }
+
+    /// A read of a table with rules, as of one moment.
+    func ruled<Result>(
+        _ statements: TableSQL, _ subject: String?, _ connection: any SQLConnection, _ number: inout Int64,
+        _ body: (RuledRead) throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        guard let rights = currentCatalogue.rights[statements.schema.name] else {
+            throw tableChanged(statements.schema.name)
+        }
+        let read = RuledRead(statements, rights, subject: subject, self, connection)
+        return try asOfOneMoment(connection, &number) { () throws(StoreFailure) in
+            try read.lookAhead()
+            return try body(read)
+        }
+    }
+
+    /// Reads with several statements.
+    func asOfOneMoment<Result>(
+        _ connection: any SQLConnection, _ number: inout Int64, _ body: () throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        var schema = number
+        let result = try connection.reading(dialect) { () throws(StoreFailure) in
+            try connection.later(StateSQL.schema(dialect)) { schema = max(schema, $0.value(0).integer) }
+            return try body()
+        }
+        number = schema
+        return result
     }
 }

@@ -73,22 +73,22 @@ extension SQLStore {
     private func find(_ statements: TableSQL, _ source: String) throws(StoreFailure) -> Finding? {
         let number = currentCatalogue.number
         return try database.read { connection throws(StoreFailure) in
-            try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+            try connection.reading(dialect) { () throws(StoreFailure) in
                 let schema = try connection.first(StateSQL.schema(dialect), count: 1)
                 var (finding, isBegun) = try digest(of: source, connection)
-                guard isBegun, let schema, schema[0].integer <= number else { return (nil, true) }
+                guard isBegun, let schema, schema[0].integer <= number else { return nil }
                 var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
                 while count == TableSQL.sweepPortion {
                     count = 0
                     try connection.run(statements.sweep(after: last)) { values in
-                        let row = statements.row(values).row
+                        let row = statements.row(values)
                         finding.found.add(row, statements.schema)
                         (last, count) = (row.id, count + 1)
                         return true
                     }
                     try WorkLimit.current?.check()
                 }
-                return (finding, true)
+                return finding
             }
         }
     }

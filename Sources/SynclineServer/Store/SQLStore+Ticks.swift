@@ -209,12 +209,15 @@ extension SQLStore {
         ticks.note(hold)
     }
 
-    /// The time up to which lists by time are complete; nil if they always are.
-    func closedTime() throws(StoreFailure) -> ClosedInstant? {
-        if numbers == .line { return nil }
-        return try ticking { wanted throws(StoreFailure) in
-            let state = try database.read { connection throws(StoreFailure) in try connection.state(numbers, dialect) }
-            return state.late(for: wanted).map { .late($0) } ?? .done(state.closed)
-        }
+    /// The plan with the time up to which lists by time are complete; without a time if they always are.
+    func closed(
+        _ plan: ListPlan, _ connection: any SQLConnection, _ wanted: Int64?
+    ) throws(StoreFailure) -> TickedReading<ListPlan> {
+        if !plan.namesTime || numbers == .line { return .done(plan) }
+        let state = try connection.state(numbers, dialect)
+        if let issued = state.late(for: wanted) { return .late(issued) }
+        var plan = plan
+        plan.until = state.closed
+        return .done(plan)
     }
 }

@@ -14,6 +14,7 @@ final class SQLStore: TableStore {
     let queue: WriteQueue
     let counts = StoreMeasures()
     let ticks = TickQueue()
+    let scans = KnownScans()
     /// Called when readers may see more changes.
     let listener = Mutex<(@Sendable () -> Void)?>(nil)
     /// Where the database's numbers come from.
@@ -163,13 +164,14 @@ final class SQLStore: TableStore {
                 guard statements.schema.mayHave(id: id) else { return nil }
                 var seen = number
                 func read() throws(StoreFailure) -> Result? {
-                    guard let found = try connection.first(statements.row(id: id), { statements.row($0) }) else {
-                        return nil
+                    let found = try connection.first(statements.row(id: id)) { values in
+                        seen = statements.catalogue(values)
+                        return statements.row(values)
                     }
-                    seen = found.schema
+                    guard let found else { return nil }
                     let rights = currentCatalogue.rights[table] ?? TableRights()
                     let source = SQLRights(connection: connection, dialect: dialect, rights: rights, table: table)
-                    return try body(RightsJudge(statements.schema.definition, rights, caller, source), found.row)
+                    return try body(RightsJudge(statements.schema.definition, rights, caller, source), found)
                 }
                 defer { number = max(number, seen) }
                 if statements.schema.definition.rules.isEmpty { return try read() }
@@ -210,31 +212,23 @@ final class SQLStore: TableStore {
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
-        var plan = plan
-        if plan.namesTime { plan.until = try closedTime() }
-        return try database.read { connection throws(StoreFailure) in
-            try learn(plan, connection)
-            return try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                if statements.schema.definition.rules.read == nil {
-                    return try plainList(plan, statements, connection, &number)
-                }
-                var seen = number
-                defer { number = max(number, seen) }
-                return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
-                    // Times depend on the caller, and so do departures.
-                    if plan.includesDeleted || plan.namesTime { return try read.list(plan) }
-                    let known = try read.known()
-                    if let outcome = try read.directList(plan, known) { return outcome }
-                    var outcome = try plainList(plan, statements, connection, &seen)
-                    read.show(&outcome.rows, known)
-                    return outcome
+        try ticking { wanted throws(StoreFailure) in
+            try database.read { connection throws(StoreFailure) in
+                try learn(plan, connection)
+                return try current(plan.table, connection) { statements, number throws(StoreFailure) in
+                    if statements.schema.definition.rules.read != nil {
+                        return try ruledList(plan, statements, connection, &number, wanted)
+                    }
+                    return try closed(plan, connection, wanted).map { plan throws(StoreFailure) in
+                        try plainList(plan, statements, connection, &number)
+                    }
                 }
             }
         }
     }
 
     /// A list of rows as they are.
-    private func plainList(
+    func plainList(
         _ plan: ListPlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64
     ) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter.map { FilterSQL($0, statements.schema, dialect) }
@@ -259,8 +253,8 @@ final class SQLStore: TableStore {
         wider.limit += 1
         var room = AnswerBudget(limits.answerBytes)
         try connection.run(statements.list(wider, filter)) { values in
-            let (row, schema) = statements.row(values)
-            seen = max(seen, schema)
+            let row = statements.row(values)
+            seen = max(seen, statements.catalogue(values))
             outcome.add(row, plan.limit, &room)
             return !outcome.hasMore
         }
@@ -286,8 +280,8 @@ final class SQLStore: TableStore {
         var matches = 0
         var room = AnswerBudget(limits.answerBytes)
         try connection.run(statements.list(plan, filter)) { values in
-            let (row, schema) = statements.row(values)
-            seen = max(seen, schema)
+            let row = statements.row(values)
+            seen = max(seen, statements.catalogue(values))
             guard filter.filter.matches(row, work) else { return work.failure == nil }
             matches += 1
             if matches <= plan.skip { return true }
@@ -349,12 +343,11 @@ final class SQLStore: TableStore {
                             }
                         }
                         // The mark and the rows are from one moment.
-                        return try connection.transaction(dialect.beginReading) { () throws(StoreFailure) in
+                        return try connection.reading(dialect) { () throws(StoreFailure) in
                             let mark = try mark(connection, known, wanted)
-                            let outcome = try mark.map { mark throws(StoreFailure) in
+                            return try mark.map { mark throws(StoreFailure) in
                                 try changes(plan, mark, statements, connection, &number)
                             }
-                            return (outcome, true)
                         }
                     }
                 }
@@ -381,8 +374,8 @@ final class SQLStore: TableStore {
         // After the queries about the transaction: once the read is stopped while rows arrive, the connection can run
         // no more queries.
         try connection.run(statements.changes(wider)) { values in
-            let (row, schema) = statements.row(values)
-            seen = max(seen, schema)
+            let row = statements.row(values)
+            seen = max(seen, statements.catalogue(values))
             let change = values.value(4).integer
             while let tombstone = tombstones.first, tombstone.number < change {
                 outcome.add(tombstone, plan.limit, &room)

@@ -51,7 +51,10 @@ struct StoreTransaction {
         let sets = store.dialect == .postgres && count > 1 ? WriteSets(connection) : nil
         self.sets = isCareful ? nil : sets
         let writes = sets == nil ? [] : jobs.flatMap { $0.groups.joined().map(\.write) }
-        var found = try hasLocked ? sets?.find(writes, store, locks: true) : nil
+        if hasLocked {
+            try sets?.find(writes, store, locks: true)
+            try self.sets?.readReceipts(writes)
+        }
         numbers = try IssuedNumbers(count, store, connection)
         stamp = Stamp(change: 0, time: numbers.time)
         groupEnd = 0
@@ -60,9 +63,11 @@ struct StoreTransaction {
         // By other rules, the rights that rows give were not locked.
         if hasLocked, catalogue.rights != known { throw .contest }
         allowance = WriteAllowance(store.limits)
-        if !hasLocked { found = try self.sets?.find(writes, store, locks: false) }
-        try self.sets?.read(found ?? [:], writes, catalogue)
-        try self.sets?.readReceipts(writes)
+        if !hasLocked {
+            try self.sets?.find(writes, store, locks: false)
+            try self.sets?.readReceipts(writes)
+        }
+        try self.sets?.read(writes, catalogue)
     }
 
     /// Carries out a job's groups, or as many of the first ones as reach the work limit.
@@ -214,10 +219,11 @@ struct StoreTransaction {
         try sets?.storeReceipts()
         try edges.store(connection, dialect)
         for (table, digest) in digests.sorted(by: { $0.key < $1.key }) where !digest.isEmpty {
-            try connection.run(
+            try connection.later(
                 store.numbers == .ticks
                     ? StateSQL.addInSlot(digest, to: table) : StateSQL.add(digest, to: table, dialect))
         }
+        try connection.flush()
     }
 
     /// Inserts a row without first checking whether it exists, which usually it does not. Returns nil if that was not
@@ -243,12 +249,12 @@ struct StoreTransaction {
     private func remember(_ key: OperationKey, _ receipt: Receipt) throws(StoreFailure) {
         if isSingle, let sets { return sets.remember(key, receipt, time: stamp.time) }
         sets?.forget(key)
-        try connection.run(StateSQL.remember(key, time: stamp.time, receipt, dialect))
+        try later(StateSQL.remember(key, time: stamp.time, receipt, dialect))
     }
 
     private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
         if let known = sets?.row(id, of: statements.schema.name) { return known.value }
-        return try connection.first(statements.row(id: id, locks: store.numbers == .ticks)) { statements.row($0).row }
+        return try connection.first(statements.row(id: id, locks: store.numbers == .ticks)) { statements.row($0) }
     }
 
     /// The outcome of an earlier write with the same operation id.
@@ -292,17 +298,22 @@ struct StoreTransaction {
         case .done(.inserted, let row) where store.numbers == .ticks && statements.schema.isOwn:
             // Another transaction may have inserted it meanwhile.
             if try connection.change(statements.insertNew(row, stamp)) != 1 { throw .contest }
-        case .done(.inserted, let row): try connection.run(statements.insert(row, stamp, only: places))
+        case .done(.inserted, let row): try later(statements.insert(row, stamp, only: places))
         case .done(.changed, let row), .done(.undeleted, let row):
-            try connection.run(statements.update(row, stamp, only: places))
+            try later(statements.update(row, stamp, only: places))
         case .done(.deleted, let row):
             let definition = statements.schema.definition
-            if definition.softDelete { return try connection.run(statements.update(row, stamp, only: places)) }
-            try connection.run(statements.remove(id: row.id))
+            if definition.softDelete { return try later(statements.update(row, stamp, only: places)) }
+            try later(statements.remove(id: row.id))
             let removed = RemovedRow(row, definition, stamp)
-            try connection.run(StateSQL.insertTombstones(of: [removed], in: definition.name, dialect))
+            try later(StateSQL.insertTombstones(of: [removed], in: definition.name, dialect))
         case .refused, .failed: break
         }
+    }
+
+    /// Runs a statement with the next one, unless a group's failure must affect only the group.
+    private func later(_ statement: SQLStatement) throws(StoreFailure) {
+        if isCareful { try connection.run(statement) } else { try connection.later(statement) }
     }
 
     /// The outcome with the row as an adopted table has stored it. Its triggers, rules and policies may change a row.

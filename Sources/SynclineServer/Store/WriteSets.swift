@@ -66,6 +66,8 @@ final class WriteSets {
     }
 
     private let connection: any SQLConnection
+    /// The sizes of the rows that were found, by their tables and ids.
+    private var found: [String: [ExactString: Int]] = [:]
     private var tables: [String: Rows] = [:]
     private var receipts: [Key: Looked<Receipt>] = [:]
     private var pendingReceipts: [(key: OperationKey, time: Int64, receipt: Receipt)] = []
@@ -81,14 +83,13 @@ final class WriteSets {
     /// Finds the rows of writes, table by table in the order of ids.
     /// - Parameter locks: Whether those that exist are locked, and their edges, so that two batches do not wait for each
     ///   other.
-    func find(_ writes: [TableWrite], _ store: SQLStore, locks: Bool) throws(StoreFailure) -> FoundRows {
+    func find(_ writes: [TableWrite], _ store: SQLStore, locks: Bool) throws(StoreFailure) {
         var ids: [String: [String]] = [:]
         for write in writes {
             let id = ExactString(write.id)
             let isFirst = tables[write.table, default: Rows()].known.updateValue(Known(), forKey: id) == nil
             if isFirst { ids[write.table, default: []].append(write.id) }
         }
-        var found: FoundRows = [:]
         for (table, ids) in ids.sorted(by: { $0.key < $1.key }) {
             guard let statements = store.currentCatalogue.tables[table] else {
                 tables[table] = nil
@@ -101,23 +102,20 @@ final class WriteSets {
                 if locks { try store.lock(possible, table, statements, connection) }
                 continue
             }
-            try connection.run(statements.find(possible, locks: locks)) { row in
+            try connection.later(statements.find(possible, locks: locks)) { [self] row in
                 let id = ExactString(row.value(0).text)
                 tables[table]?.known[id] = nil
                 found[table, default: [:]][id] = Int(row.value(1).integer)
-                return true
             }
-            if locks { _ = try store.lockEdges(of: found[table, default: [:]].keys.map(\.text), table, connection) }
+            guard locks, store.hasEdges(table) else { continue }
+            try connection.flush()
+            _ = try store.lockEdges(of: found[table, default: [:]].keys.map(\.text), table, connection)
         }
-        return found
     }
 
-    /// The sizes of rows, by their tables and ids.
-    typealias FoundRows = [String: [ExactString: Int]]
-
     /// Reads the rows that were found, as long as they are not too large together.
-    func read(_ found: FoundRows, _ writes: [TableWrite], _ catalogue: StoreCatalogue) throws(StoreFailure) {
-        var found = found
+    func read(_ writes: [TableWrite], _ catalogue: StoreCatalogue) throws(StoreFailure) {
+        try connection.flush()
         var wanted: [String: [String]] = [:]
         var room = WriteSets.bytesLimit
         for write in writes where !found.isEmpty {
@@ -129,7 +127,7 @@ final class WriteSets {
         for (table, ids) in wanted.sorted(by: { $0.key < $1.key }) {
             guard let statements = catalogue.tables[table] else { continue }
             try connection.run(statements.set(of: ids)) { values in
-                let row = statements.row(values).row
+                let row = statements.row(values)
                 tables[table]?.known[ExactString(row.id)] = Known(row: row)
                 return true
             }
@@ -141,7 +139,7 @@ final class WriteSets {
         let keys = writes.compactMap(\.operation)
         if keys.isEmpty { return }
         for key in keys { receipts[Key(key.caller, key.id)] = Looked() }
-        try connection.run(StateSQL.operations(keys)) { row in
+        try connection.later(StateSQL.operations(keys)) { [self] row in
             let key = Key(row.value(0).text, row.value(1).text)
             let text = row.value(4)
             // A large one is read if it is needed.
@@ -150,7 +148,6 @@ final class WriteSets {
                 let receipt = Receipt(table: row.value(2).text, kind: row.value(3).text, row: text.text)
                 receipts[key] = Looked(value: receipt)
             }
-            return true
         }
     }
 
@@ -211,7 +208,7 @@ final class WriteSets {
             // A row that was removed may be new again.
             try change(rows.removed) { statements.remove($0) }
             if !rows.removed.isEmpty {
-                try connection.run(StateSQL.insertTombstones(of: rows.removed[...], in: table, .postgres))
+                try connection.later(StateSQL.insertTombstones(of: rows.removed[...], in: table, .postgres))
             }
             // Two batches that insert the same rows must not wait for each other.
             let new = rows.new.sorted { ExactString($0.row.id) < ExactString($1.row.id) }
@@ -223,7 +220,7 @@ final class WriteSets {
     private func change<Element>(_ rows: [Element], _ statement: ([Element]) -> SQLStatement) throws(StoreFailure) {
         // Another transaction has inserted one meanwhile. A trigger may skip one again and again: in the end, they are
         // written one by one.
-        if !rows.isEmpty, try connection.change(statement(rows)) != rows.count { throw .contest }
+        if !rows.isEmpty { try connection.later(statement(rows), changes: rows.count) }
     }
 
     /// Stores the operations that were carried out so far.
@@ -231,6 +228,6 @@ final class WriteSets {
         if pendingReceipts.isEmpty { return }
         let receipts = pendingReceipts
         pendingReceipts = []
-        try connection.run(StateSQL.remember(receipts))
+        try connection.later(StateSQL.remember(receipts))
     }
 }

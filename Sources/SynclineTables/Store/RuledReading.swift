@@ -12,7 +12,7 @@ extension ChangePlan {
     ///   - place: A place of the row; nil for the row's own one.
     ///   - row: The row, needed only while the right is held.
     package func change(
-        _ id: String, at known: Int64? = nil, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?,
+        _ id: String, at known: Int64? = nil, _ right: RowRight, row: consuming TableRow?, _ filter: FilterExpression?,
         _ work: FilterWork
     ) -> TableChange? {
         guard let place = known ?? right.place(ofVersion: row.flatMap { RowVersion.change($0.version) } ?? 0),
@@ -20,14 +20,11 @@ extension ChangePlan {
         else { return nil }
         switch right.standing {
         case .held(let since):
-            guard let row else { return nil }
-            var change = TableChange(number: place, row: row, isInView: true, mayShareNumber: true)
-            change.row.show(since: since)
-            if let filter, !filter.matches(change.row, work) {
-                change.isInView = false
-                change.row = change.row.bare
-            }
-            return change
+            guard var row = consume row else { return nil }
+            row.show(since: since)
+            let isInView = filter?.matches(row, work) ?? true
+            if !isInView { row = row.bare }
+            return TableChange(number: place, row: row, isInView: isInView, mayShareNumber: true)
         // A client that begins has no rows. Another one may have a row by other ways, such as its own write.
         case .lost(let end, let byDeletion) where end.change == place && self.since > 0:
             var change = TableChange(number: place, row: .departed(id, end), isInView: byDeletion)
@@ -51,14 +48,14 @@ extension ListPlan {
     /// columns that it does not have.
     /// - Parameter row: The row, needed only while the right is held.
     package func entry(
-        _ id: String, _ right: RowRight, row: TableRow?, _ filter: FilterExpression?, _ work: FilterWork
+        _ id: String, _ right: RowRight, row: consuming TableRow?, _ filter: FilterExpression?, _ work: FilterWork
     ) -> TableRow? {
         guard isFinal(right, row) else { return nil }
         switch right.standing {
         case .held(let since):
-            guard var row else { return nil }
+            guard var row = consume row else { return nil }
             row.show(since: since)
-            return filter?.matches(row, work) ?? true ? row : nil
+            return filter?.matches(row, work) ?? true ? consume row : nil
         case .lost(let end, _) where includesDeleted:
             let departed = TableRow.departed(id, end)
             return filter?.aboutDepartures?.matches(departed, work) ?? true ? departed : nil

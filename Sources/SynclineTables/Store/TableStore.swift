@@ -95,7 +95,7 @@ package struct ListOutcome: Hashable, Sendable {
     package init() {}
 
     /// Adds the next row, if the page has room for it.
-    package mutating func add(_ row: TableRow, _ limit: Int, _ room: inout AnswerBudget) {
+    package mutating func add(_ row: consuming TableRow, _ limit: Int, _ room: inout AnswerBudget) {
         if !hasMore, rows.count < limit, room.takes(row) { rows.append(row) } else { hasMore = true }
     }
 }
@@ -135,7 +135,7 @@ package struct ChangeOutcome: Hashable, Sendable {
     package init(count: Int?, _ mark: ChangeMark) { (self.count, self.mark) = (count, mark) }
 
     /// Adds the next change, if the page has room for it.
-    package mutating func add(_ change: TableChange, _ limit: Int, _ room: inout AnswerBudget) {
+    package mutating func add(_ change: consuming TableChange, _ limit: Int, _ room: inout AnswerBudget) {
         if !hasMore, changes.count < limit, room.takes(change.row) { changes.append(change) } else { hasMore = true }
     }
 }

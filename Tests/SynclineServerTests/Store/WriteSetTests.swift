@@ -81,18 +81,18 @@ import Testing
         counts["page"] = try desk.trips { _ in try ask("GET", "/tables/todo?$orderby=id") }
         try ask("GET", "/tables/todo/changes?since=")
         counts["changes"] = try desk.trips { _ in try ask("GET", "/tables/todo/changes?since=") }
-        let one = ["insert": 5, "update": 6, "get": 1, "page": 1]
         let expected =
             backend == .sqlite
             ? [
-                "100 inserts": 104, "100 updates": 204, "100 inserts, repeatable": 304, "100 updates, repeatable": 404,
+                "insert": 5, "update": 6, "get": 1, "page": 1, "100 inserts": 104, "100 updates": 204,
+                "100 inserts, repeatable": 304, "100 updates, repeatable": 404,
                 "repeats": 103, "changes": 4,
             ]
             : [
-                "100 inserts": 6, "100 updates": 7, "100 inserts, repeatable": 8, "100 updates, repeatable": 9,
-                "repeats": 6, "changes": 4,
+                "insert": 4, "update": 4, "get": 1, "page": 1, "100 inserts": 3, "100 updates": 4,
+                "100 inserts, repeatable": 3, "100 updates, repeatable": 4, "repeats": 3, "changes": 2,
             ]
-        #expect(counts == one.merging(expected) { $1 })
+        #expect(counts == expected)
     }
 
     /// SYNCLINE_SEED=n repeats one run, SYNCLINE_SEEDS=n makes more.

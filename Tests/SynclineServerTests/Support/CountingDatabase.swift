@@ -66,17 +66,22 @@ private final class CountingConnection: SQLConnection {
     private let counts: QuestionCounts
     private let fault: QuestionFault?
     private let look: (@Sendable (String) -> Void)?
+    /// Whether statements wait for the next one, as they do for PostgreSQL.
+    private let letsWait: Bool
+    private var isWaiting = false
     private var isTicking = false
 
     init(_ inner: any SQLConnection, _ database: CountingDatabase) {
         (self.inner, counts, fault, look) = (inner, database.counts, database.fault, database.look)
+        letsWait = database.dialect == .postgres
     }
 
     private func ask<Result>(
-        _ text: String, _ body: () throws(StoreFailure) -> Result
+        _ text: String, waits: Bool = false, _ body: () throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
         if text.contains("syncline_tick()") { isTicking = true }
-        if !isTicking { counts.trips.add(1, ordering: .relaxed) }
+        isWaiting = waits && letsWait
+        if !isTicking, !isWaiting { counts.trips.add(1, ordering: .relaxed) }
         look?(text)
         return if let fault { try fault.ask(text, inner, body) } else { try body() }
     }
@@ -94,13 +99,35 @@ private final class CountingConnection: SQLConnection {
         try ask(statement.text) { () throws(StoreFailure) in try inner.change(statement) }
     }
 
+    func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure) {
+        try ask(statement.text, waits: true) { () throws(StoreFailure) in
+            try inner.later(statement) { [counts] row in
+                counts.rows.add(1, ordering: .relaxed)
+                each(row)
+            }
+        }
+    }
+
+    func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure) {
+        try ask(statement.text, waits: true) { () throws(StoreFailure) in try inner.later(statement, changes: count) }
+    }
+
+    func flush() throws(StoreFailure) {
+        if !isWaiting { return try inner.flush() }
+        try ask("") { () throws(StoreFailure) in try inner.flush() }
+    }
+
     func execute(_ text: String) throws(StoreFailure) {
         try ask(text) { () throws(StoreFailure) in try inner.execute(text) }
     }
 
     func begin(_ text: String) throws(StoreFailure) {
         fault?.begin()
-        try ask(text) { () throws(StoreFailure) in try inner.begin(text) }
+        try ask(text, waits: true) { () throws(StoreFailure) in try inner.begin(text) }
+    }
+
+    func endReading() throws(StoreFailure) {
+        try ask("COMMIT", waits: true) { () throws(StoreFailure) in try inner.endReading() }
     }
 
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable] {

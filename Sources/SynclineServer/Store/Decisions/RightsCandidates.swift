@@ -6,7 +6,7 @@ import SynclineTables
 import SynclineWire
 
 /// Tells a row at a place, or a departure, which has no row. Returns whether more is wanted.
-typealias TellingRights = (_ place: Int64, _ id: String, RowRight, TableRow?) -> Bool
+typealias TellingRights = (_ place: Int64, _ id: String, RowRight, consuming TableRow?) -> Bool
 
 /// A row at a place at which it may be told. A row may be at several places, and is told at one of them. It is an object,
 /// because a page takes longer to copy rows several times than to read them.

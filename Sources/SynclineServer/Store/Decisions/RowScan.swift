@@ -1,8 +1,13 @@
 // A scan of a table with rules: whether rows are read in the order of the whole table. They are neighbours there, and telling
 // them apart costs less than a merge of the orders of buckets, unless most of them are others'.
 
+import SynclineCore
+import SynclineGround
+
 struct RowScan {
     private(set) var isWorthIt = true
+    /// Whether the caller's last one was.
+    let wasWorthIt: Bool
     /// The rows of the caller so far.
     private(set) var own = 0
     private var others = 0
@@ -33,11 +38,15 @@ struct RowScan {
         }
     }
 
+    /// - Parameter wasWorthIt: Whether most rows were the caller's the last time.
+    init(wasWorthIt: Bool = false) { self.wasWorthIt = wasWorthIt }
+
     /// - Parameter rest: The number of rows that are still wanted. A filter may pass over more.
     func part(of rest: Int, isFinite: Bool) -> Part {
         if !isFinite { return Part(limit: nil) }
         let first = 4 * RowScan.some
-        return Part(limit: min((rest > 0 ? rest : first) + RowScan.some, own == 0 ? first : 16 * own))
+        let rest = (rest > 0 ? rest : first) + RowScan.some
+        return Part(limit: wasWorthIt ? rest : min(rest, own == 0 ? first : 16 * own))
     }
 
     /// Notes a row. Returns whether it is the last one to read in this order.
@@ -45,5 +54,34 @@ struct RowScan {
         if isOwn { own += 1 } else { others += 1 }
         isWorthIt = isWorthIt && others <= own + RowScan.some
         return !isWorthIt
+    }
+}
+
+/// For which callers scans were worth it.
+final class KnownScans: Sendable {
+    private struct Key: Hashable {
+        let table: String
+        let subject: ExactString
+    }
+
+    private let worth = Mutex<Set<Key>>([])
+    private static let limit = 10_000
+
+    func begin(_ table: String, _ subject: String) -> RowScan {
+        RowScan(wasWorthIt: worth.withLock { $0.contains(Key(table: table, subject: ExactString(subject))) })
+    }
+
+    func end(_ scan: RowScan, _ table: String, _ subject: String) {
+        let key = Key(table: table, subject: ExactString(subject))
+        let isWorthIt = scan.isWorthIt && scan.own > RowScan.some
+        worth.withLock { worth in
+            if !isWorthIt {
+                worth.remove(key)
+            } else if worth.count < KnownScans.limit {
+                worth.insert(key)
+            } else {
+                worth = [key]
+            }
+        }
     }
 }

@@ -21,14 +21,42 @@ enum SQLList: Hashable, Sendable {
         }
     }
 
-    /// The value of a single row.
-    fileprivate var first: SQLValue {
+    /// Its values as strings of PostgreSQL.
+    private var texts: [String] {
         switch self {
-        case .texts(let all): .text(all.first ?? "")
-        case .integers(let all): .integer(all.first ?? 0)
-        case .flags(let all): .bool(all.first ?? false)
-        case .times(let all): .time(all.first ?? 0)
+        case .texts(let all): all
+        case .integers(let all): all.map { String($0) }
+        case .flags(let all): all.map { $0 ? "t" : "f" }
+        case .times(let all): all.map { Timestamp(.init(milliseconds: $0)).description }
         }
+    }
+
+    /// A subquery: by the length of a bound array, the database would plan each execution by itself.
+    fileprivate var array: SQLText { "(SELECT \(.text(SQLDialect.list(texts)))::\(type)[])" }
+
+    fileprivate var values: [SQLValue] {
+        switch self {
+        case .texts(let all): all.map { .text($0) }
+        case .integers(let all): all.map { .integer($0) }
+        case .flags(let all): all.map { .bool($0) }
+        case .times(let all): all.map { .time($0) }
+        }
+    }
+}
+
+extension SQLDialect {
+    /// Lists, of the same length, as a table `s` with the columns `c1` and so on, beside other bound values.
+    func rows(_ lists: [SQLList]) -> SQLText {
+        let names = lists.indices.map { "c\($0 + 1)" }
+        if self == .postgres {
+            return "unnest(\(lists.map(\.array), separator: ", ")) AS s(\(names.joined(separator: ", ")))"
+        }
+        let columns = lists.map(\.values)
+        let rows = (columns.first?.indices ?? 0..<0).map { row -> SQLText in
+            let values = zip(columns, names).map { "\($0[row]) AS \($1)" as SQLText }
+            return "SELECT \(values, separator: ", ")"
+        }
+        return "(\(rows, separator: " UNION ALL ")) AS s"
     }
 }
 
@@ -39,7 +67,7 @@ extension SQLStatement {
             let rows = BoundRows(lists: lists)
             self.init(dialect, prepared: text(rows.source), rows: rows)
         } else {
-            let values = lists.map(\.first)
+            let values = lists.map { $0.values.first ?? .null }
             let columns = values.enumerated().map { "\(dialect.placeholder($0 + 1, for: $1)) AS c\($0 + 1)" }
             self.init(dialect, prepared: text("(SELECT \(columns.joined(separator: ", "))) AS s"), values: values)
         }

@@ -37,7 +37,7 @@ struct PendingRights {
         _ statement: (ArraySlice<Change>, SQLDialect) -> SQLStatement, _ changes: [Change],
         _ connection: any SQLConnection, _ dialect: SQLDialect
     ) throws(StoreFailure) {
-        if dialect == .postgres { return try connection.run(statement(changes[...], dialect)) }
+        if dialect == .postgres { return try connection.later(statement(changes[...], dialect)) }
         for place in changes.indices { try connection.run(statement(changes[place...place], dialect)) }
     }
 }

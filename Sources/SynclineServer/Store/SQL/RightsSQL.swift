@@ -219,6 +219,16 @@ enum RightsSQL {
         """
     }
 
+    /// The place at which the first row of a bucket left within a window.
+    static func firstLeft(_ name: String, _ bucket: Int64, _ window: RightsWindow) -> SQLText {
+        let place = window.axis == .number ? #""left""# : #""leftTime""#
+        return """
+            (SELECT \(place) FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = \(name) \
+            AND "left" IS NOT NULL AND \(window.condition(place, "\"id\"") { .integer($0) }) \
+            ORDER BY \(place), "id" LIMIT 1)
+            """
+    }
+
     /// The condition for the names of the buckets to which a path leads the caller.
     static func isReached(_ alternative: RuleAlternative, by subject: String) -> SQLText {
         var names: SQLText = " = \(.text(subject))"

@@ -58,10 +58,18 @@ protocol SQLConnection: AnyObject {
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure)
     /// Runs a statement that changes rows; returns the number of changed rows.
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int
+    /// Runs a statement together with the next one, or with `flush`.
+    func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure)
+    /// The same for one that must change a number of rows: otherwise another transaction was in the way.
+    func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure)
+    /// Runs the statements that wait for the next one.
+    func flush() throws(StoreFailure)
     /// Runs a SQL string without values and without rows.
     func execute(_ text: String) throws(StoreFailure)
     /// Begins a transaction with the given SQL.
     func begin(_ text: String) throws(StoreFailure)
+    /// Ends a transaction that only read.
+    func endReading() throws(StoreFailure)
     /// The tables among these names that exist, read together.
     func tables(_ names: [String]) throws(StoreFailure) -> [String: DatabaseTable]
     /// The properties of the whole database.
@@ -98,6 +106,23 @@ extension SQLDatabase {
 extension SQLConnection {
     func begin(_ text: String) throws(StoreFailure) { try execute(text) }
 
+    func endReading() throws(StoreFailure) { try execute("COMMIT") }
+
+    func later(_ statement: SQLStatement) throws(StoreFailure) { try later(statement) { _ in } }
+
+    func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure) {
+        try run(statement) { row in
+            each(row)
+            return true
+        }
+    }
+
+    func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure) {
+        if try change(statement) != count { throw .contest }
+    }
+
+    func flush() throws(StoreFailure) {}
+
     func run(_ statement: SQLStatement) throws(StoreFailure) {
         try run(statement) { _ in true }
     }
@@ -123,11 +148,30 @@ extension SQLConnection {
     func transaction<Result>(
         _ begin: String, _ body: () throws(StoreFailure) -> (result: Result, keeps: Bool)
     ) throws(StoreFailure) -> Result {
-        try self.begin(begin)
-        do throws(StoreFailure) {
+        try within(begin) { () throws(StoreFailure) in
             let (result, keeps) = try body()
             try execute(keeps ? "COMMIT" : "ROLLBACK")
             return result
+        }
+    }
+
+    /// Reads as of one moment.
+    func reading<Result>(
+        _ dialect: SQLDialect, _ body: () throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        try within(dialect.beginReading) { () throws(StoreFailure) in
+            let result = try body()
+            try endReading()
+            return result
+        }
+    }
+
+    private func within<Result>(
+        _ begin: String, _ body: () throws(StoreFailure) -> Result
+    ) throws(StoreFailure) -> Result {
+        try self.begin(begin)
+        do throws(StoreFailure) {
+            return try body()
         } catch {
             // The first failure is the one to report.
             _ = try? execute("ROLLBACK")

@@ -25,14 +25,29 @@ final class KnownEdges {
     }
 
     private var found: [Key: [RightEdge]] = [:]
+    /// What was asked for together with the next statement.
+    private var ahead: Set<Key> = []
     private var pending = PendingRights()
 
     func forget() { found = [:] }
 
+    fileprivate func lookAhead(
+        _ step: RuleEdge, from: String, _ statement: SQLStatement, _ connection: any SQLConnection
+    ) throws(StoreFailure) {
+        let key = Key(step, from, nil)
+        (found[key], _) = ([], ahead.insert(key))
+        try connection.later(statement) { [self] row in found[key]?.append(RightEdge(row)) }
+    }
+
     fileprivate func edges(
-        _ step: RuleEdge, _ from: String?, _ to: String?, _ read: () throws(StoreFailure) -> [RightEdge]
+        _ step: RuleEdge, _ from: String?, _ to: String?, _ connection: any SQLConnection,
+        _ read: () throws(StoreFailure) -> [RightEdge]
     ) throws(StoreFailure) -> [RightEdge] {
         let key = Key(step, from, to)
+        if ahead.contains(key) {
+            try connection.flush()
+            ahead = []
+        }
         if let known = found[key] { return known }
         let edges = try read()
         found[key] = edges
@@ -74,16 +89,21 @@ struct SQLRights: RightsSource {
     func edges(_ step: RuleEdge, to: String) throws(StoreFailure) -> [RightEdge] { try edges(step, nil, to) }
 
     private func edges(_ step: RuleEdge, _ from: String?, _ to: String?) throws(StoreFailure) -> [RightEdge] {
-        try known.edges(step, from, to) { () throws(StoreFailure) in
+        try known.edges(step, from, to, connection) { () throws(StoreFailure) in
             try known.store(connection, dialect)
             var found: [RightEdge] = []
             try connection.run(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect)) { row in
-                found.append(
-                    RightEdge(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2)))
+                found.append(RightEdge(row))
                 return true
             }
             return found
         }
+    }
+
+    /// Reads edges from a name together with the next statement. They are of this transaction.
+    func lookAhead(_ step: RuleEdge, from: String) throws(StoreFailure) {
+        let statement = RightsSQL.edges(step, from: from, to: nil, locks: locks, dialect)
+        try known.lookAhead(step, from: from, statement, connection)
     }
 
     /// The buckets of the table's rules, by their numbers.
@@ -141,6 +161,12 @@ struct SQLRights: RightsSource {
     func note(_ change: RightsChange, _ id: String, _ stamp: Stamp, withLater: Bool) throws(StoreFailure) {
         known.note(change, of: table, row: id, stamp)
         if !withLater { try known.store(connection, dialect) }
+    }
+}
+
+extension RightEdge {
+    fileprivate init(_ row: any SQLRow) {
+        self.init(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2))
     }
 }
 

@@ -146,6 +146,36 @@ extension TableSQL {
         return SQLStatement(dialect, "\(parts, separator: " UNION ALL ")")
     }
 
+    /// What is next of spans of one bucket in a window: the span's index, whether it has rows that did not change since the
+    /// caller gained the right, the place of the first one that did, and the place at which the first row left.
+    /// - Parameter withDepartures: Whether the last is asked for.
+    func next(_ spans: [(index: Int, span: BucketSpan)], _ window: RightsWindow, withDepartures: Bool) -> SQLStatement {
+        let begins = spans.map { window.axis.value(of: $0.span.interval.begin) }
+        let starts = begins.map { max($0, window.since) }
+        // A place from which the window has some rows.
+        let isPart = begins.map { $0 < window.since && window.sinceID != nil }
+        func places(_ all: [Int64]) -> SQLList {
+            window.axis == .number ? .integers(all) : .times(all.map { max($0, 0) })
+        }
+        let rows = dialect.rows([
+            .integers(spans.map { Int64($0.index) }), .texts(spans.map(\.span.name.text)), places(begins),
+            places(starts),
+            .flags(isPart),
+        ])
+        let bucket = spans[0].span
+        let (place, isThere) = (place(window.axis), isIn(bucket.bucket, "s.c2"))
+        var statement = SQLStatement(
+            dialect,
+            """
+            SELECT s.c1, EXISTS (SELECT 1 FROM \(table) WHERE \(isThere) AND \(place) <= s.c3), \
+            (SELECT \(place) FROM \(table) WHERE \(isThere) AND \(place) >= s.c4 AND (\(place) > s.c4 OR s.c5) \
+            ORDER BY \(place) LIMIT 1)
+            """)
+        if withDepartures { statement.add(", \(RightsSQL.firstLeft("s.c2", bucket.number, window))") }
+        statement.add(" FROM \(rows)")
+        return statement
+    }
+
     /// The rows of spans that begin at one place, and that did not change since, in the order of their ids.
     /// - Parameter isFew: Whether they are few enough to be sorted; others are read in this order, with those that did.
     func gained(_ spans: ArraySlice<BucketSpan>, after id: String?, isFew: Bool, _ window: RightsWindow) -> SQLStatement

@@ -400,18 +400,20 @@ final class TableSQL: Sendable {
     /// The place of a row's first column after the system columns.
     static let firstColumn = 6
 
-    /// The row that a database returned, and the schema number at that moment.
-    func row(_ values: any SQLRow) -> (row: TableRow, schema: Int64) {
+    /// The row that a database returned.
+    func row(_ values: any SQLRow) -> TableRow {
         var columns = ByteWriter(capacity: 256)
         for (place, column) in schema.columns.enumerated() {
             values.encode(place + TableSQL.firstColumn, as: column.type, into: &columns)
         }
-        let row = TableRow(
+        return TableRow(
             id: values.value(1).text, columns: Row(shape: schema.shape, bytes: columns.bytes),
             createdAt: values.instant(2), updatedAt: values.instant(3),
             version: RowVersion.text(values.value(4).integer), isDeleted: values.value(5).integer != 0)
-        return (row, values.value(0).integer)
     }
+
+    /// The catalogue's number at the moment of a row.
+    func catalogue(_ values: any SQLRow) -> Int64 { values.value(0).integer }
 }
 
 extension SQLValue {

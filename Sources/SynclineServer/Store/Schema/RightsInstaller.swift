@@ -194,7 +194,7 @@ struct RightsInstaller {
         while count == TableSQL.sweepPortion {
             var rows: [TableRow] = []
             try connection.run(statements.sweep(after: last)) { values in
-                rows.append(statements.row(values).row)
+                rows.append(statements.row(values))
                 return true
             }
             var pending = PendingRights()
