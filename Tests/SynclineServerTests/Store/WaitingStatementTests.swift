@@ -49,7 +49,13 @@ import Testing
         try desk.connection.begin("BEGIN")
         try desk.connection.later(Self.insert(7...7), changes: 1)
         try desk.connection.execute("ROLLBACK")
-        #expect(try desk.count() == 6)
+        try desk.connection.begin("BEGIN")
+        try desk.connection.run(Self.insert(8...8))
+        try desk.connection.execute("SAVEPOINT s")
+        try desk.connection.later(Self.insert(8...8))
+        try desk.connection.execute("ROLLBACK TO SAVEPOINT s")
+        try desk.connection.execute("COMMIT")
+        #expect(try desk.count() == 7)
     }
 
     @Test(.enabled(if: isThere)) func `the first failure is told, and nothing after it is run`() throws {

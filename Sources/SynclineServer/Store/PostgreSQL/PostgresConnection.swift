@@ -245,13 +245,13 @@ final class PostgresConnection: SQLConnection {
         if isStreamed, ahead.isEmpty { PQsetSingleRowMode(handle) }
         var failed: StoreFailure?
         try results(isSent, streamed: isStreamed ? ahead.count : nil) { place, result in
+            // After the last statement comes only the loss of the connection.
             if all.indices.contains(place) { last = PostgresConnection.bound(by: all[place]) }
             if place == ahead.count, statement != nil { return body(result) }
             defer { PQclear(result) }
-            if failed != nil { return }
-            // After the last statement comes only the loss of the connection.
-            let isFine = ahead.indices.contains(place) && PostgresConnection.isFine(result)
-            failed = isFine ? ahead[place].take(result) : failure(result)
+            if failed == nil {
+                failed = PostgresConnection.isFine(result) ? ahead[place].take(result) : failure(result)
+            }
         }
         if let failed { throw failed }
     }
