@@ -58,9 +58,10 @@ final class SQLiteConnection {
     }
 
     /// The rows of a query, each value as text.
-    func rows(_ query: String) throws -> [[String]] {
-        let statement = try prepare(query)
-        defer { sqlite3_finalize(statement) }
+    /// - Parameter isKept: Whether the statement is prepared only the first time.
+    func rows(_ query: String, isKept: Bool) throws -> [[String]] {
+        let statement = isKept ? try statement(query) : try prepare(query)
+        defer { _ = isKept ? sqlite3_reset(statement) : sqlite3_finalize(statement) }
         var rows: [[String]] = []
         while try next(statement) {
             rows.append(

@@ -29,18 +29,20 @@ struct NativeTables {
         let kind = shape.clustered ? " without rowid" : ""
         try connection.run(
             """
-            create table item (id text primary key not null, list text, due integer, done integer, title text)\(kind);
+            create table item
+            (id text primary key not null, list text, due integer, done integer, title text, origin text)\(kind);
             create table list (id text primary key not null, name text, kind integer)\(kind);
             create index lists on item (list); create index dues on item (due);
             create virtual table words using fts5 (title, content = '', tokenize = 'unicode61 remove_diacritics 2');
             begin
             """)
-        let addItem = try connection.insertion("insert into item values (?1, ?2, ?3, ?4, ?5)")
+        let addItem = try connection.insertion("insert into item values (?1, ?2, ?3, ?4, ?5, ?6)")
         let addWords = try connection.insertion("insert into words (rowid, title) values (last_insert_rowid(), ?1)")
         for number in 0..<rows {
             let item = SQLItem(number, lists)
             try addItem([
                 .text(item.id), .text(item.list), .integer(item.due), .integer(item.done), .text(item.title),
+                .text(item.origin),
             ])
             if hasWords { try addWords([.text(item.title)]) }
         }
@@ -52,7 +54,7 @@ struct NativeTables {
         try connection.run("commit; analyze")
     }
 
-    func rows(_ statement: String) throws -> [[String]] { try connection.rows(statement) }
+    func rows(_ statement: String, isKept: Bool) throws -> [[String]] { try connection.rows(statement, isKept: isKept) }
 
     func close() { connection.close() }
 }

@@ -7,12 +7,15 @@ struct SQLItem: SyncModel, Hashable {
     static let table = "item"
     /// The list that it belongs to.
     static let listed = Relation(\SQLItem.list, to: SQLList.self)
+    /// The list that it was in at first.
+    static let origins = Relation(\SQLItem.origin, to: SQLList.self)
 
     var id: String
     var list: String
     var due: Int64
     var done: Int64
     var title: String
+    var origin: String
 
     init(_ number: Int, _ lists: Int) {
         var random = SplitMix64(seed: UInt64(number))
@@ -21,7 +24,10 @@ struct SQLItem: SyncModel, Hashable {
         due = Int64(random.below(1_000_000_000))
         done = Int64(random.below(2))
         title = "w\(random.below(1000)) w\(random.below(1000)) \(number)"
+        origin = SQLList(Int(random.below(UInt64(lists)))).id
     }
+
+    var texts: [String] { [id, list, "\(due)", "\(done)", title, origin] }
 }
 
 /// A row of the smaller table.
@@ -37,4 +43,8 @@ struct SQLList: SyncModel, Hashable {
         name = "list \(number)"
         kind = Int64(number % 7)
     }
+
+    var texts: [String] { [id, name, "\(kind)"] }
+
+    static func texts(_ list: SQLList?) -> [String] { list?.texts ?? ["null", "null", "null"] }
 }

@@ -39,7 +39,7 @@ struct SQLQuestion {
     ]
 }
 
-/// A typed query, and the SQL that says the same.
+/// A typed query, and the SQL that says the same. Its statements are prepared once.
 struct TypedQuestion: Sendable {
     let name: String
     let text: String
@@ -48,23 +48,31 @@ struct TypedQuestion: Sendable {
 
     static let all = [
         TypedQuestion(
+            name: "page of 50, typed", text: "select * from item order by due desc, id limit 50"
+        ) { database in
+            let page = try await database.table(SQLItem.self).order(by: \.due, .descending).limit(50).page()
+            return { page.models.map(\.texts) }
+        },
+        TypedQuestion(name: "all lists, typed", text: "select * from list order by id") { database in
+            let lists = try await database.table(SQLList.self).all()
+            return { lists.map(\.texts) }
+        },
+        TypedQuestion(
             name: "relation, 50 items with lists",
-            text: "select i.id, l.name from item i left join list l on l.id = i.list order by i.due desc, i.id limit 50"
+            text: "select i.*, l.* from item i left join list l on l.id = i.list order by i.due desc, i.id limit 50"
         ) { database in
             let pairs = try await database.table(SQLItem.self).order(by: \.due, .descending).limit(50)
                 .with(SQLItem.listed).get()
-            return { pairs.map { [$0.id, $1?.name ?? "null"] } }
+            return { pairs.map { $0.texts + SQLList.texts($1) } }
         },
         TypedQuestion(
             name: "page of 50, two relations",
-            text: "select i.id, l.name, k.kind from item i left join list l on l.id = i.list "
-                + "left join list k on k.id = i.list order by i.due desc, i.id limit 50"
+            text: "select i.*, l.*, k.* from item i left join list l on l.id = i.list "
+                + "left join list k on k.id = i.origin order by i.due desc, i.id limit 50"
         ) { database in
             let page = try await database.table(SQLItem.self).order(by: \.due, .descending).limit(50)
-                .with(SQLItem.listed).with(SQLItem.listed).page()
-            return {
-                page.elements.map { [$0.id, $1.0?.name ?? "null", $1.1.map { "\($0.kind)" } ?? "null"] }
-            }
+                .with(SQLItem.listed).with(SQLItem.origins).page()
+            return { page.elements.map { $0.texts + SQLList.texts($1.0) + SQLList.texts($1.1) } }
         },
         TypedQuestion(
             name: "relation, 20 lists with items",
