@@ -3,7 +3,7 @@
 import SynclineCore
 
 /// A relation that is followed from the models of a query, or from those of an earlier branch.
-private struct RelatedBranch: Sendable {
+struct RelatedBranch: Sendable {
     var source: Int?
     let table: RowTable
     let relation: @Sendable (_ source: Int?) throws(SyncError) -> RowRelation
@@ -15,9 +15,9 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
     public typealias Element = (model: Model, related: Related)
 
     let query: SyncQuery<Model>
-    private let branches: [RelatedBranch]
-    /// Returns what is related to each of some models, by its place, from the rows of the branches.
-    private let join: @Sendable ([Model], ArraySlice<[StoredRow]>) throws(SyncError) -> (Int) -> Related
+    let branches: [RelatedBranch]
+    /// Returns what is related to each of some rows.
+    let join: @Sendable (FollowedRows) throws(SyncError) -> [Related]
 
     /// Returns the models, and what is related to them at the same moment.
     @concurrent
@@ -55,19 +55,16 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
     /// Observes the query: yields the current models with what is related to them, and the newest ones after commits
     /// that change them. Both are always of the same moment.
     public func observe() throws(SyncError) -> LiveResults<[Element], SyncError> {
-        let relations = try relations(of: try query.rowQuery())
-        return query.table.untyped.observe({ relations() }, check: check).map(element)
+        let (page, relations) = (try query.rowQuery(), try relations())
+        return query.table.untyped.observe({ LiveRelations(page: page, relations) }, check: check).map(element)
     }
 
     /// Runs a query for models once.
-    private func rows(_ page: RowQuery) throws(SyncError) -> LiveRelations.Rows {
+    private func rows(_ page: RowQuery) throws(SyncError) -> RelatedRows {
         try check()
         try page.check()
-        // Rows beyond the page are of use only while it is followed.
-        var relations = try relations(of: page, spare: 0)()
         let reader = try query.table.untyped.declaredReader
-        try relations.load(reader)
-        return relations.result
+        return try reader.run(page, try relations())
     }
 
     private func check() throws(SyncError) {
@@ -80,19 +77,22 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
         }
     }
 
-    /// Returns what makes live content of a page and what is related to it.
-    private func relations(
-        of page: RowQuery, spare: Int? = nil
-    ) throws(SyncError) -> @Sendable () -> sending LiveRelations {
+    private func relations() throws(SyncError) -> [RowRelation] {
         var relations: [RowRelation] = []
         for branch in branches { relations.append(try branch.relation(branch.source)) }
-        return { [relations] in LiveRelations(page: page, relations, spare: spare) }
+        return relations
     }
 
-    private func element(of rows: LiveRelations.Rows) throws(SyncError) -> [Element] {
-        let models = try query.table.decode(rows.page.rows)
-        let related = try join(models, rows.related[...])
-        return models.indices.map { (model: models[$0], related: related($0)) }
+    private func element(of found: RelatedRows) throws(SyncError) -> [Element] {
+        let (models, rows) = try query.table.decoded(found.page.rows)
+        let related = try join(
+            FollowedRows(
+                rows: rows, areAll: rows.count == found.page.rows.count, related: found.related[...],
+                references: found.references[...]))
+        var elements: [Element] = []
+        elements.reserveCapacity(models.count)
+        for place in models.indices { elements.append((model: models[place], related: related[place])) }
+        return elements
     }
 }
 
@@ -101,47 +101,29 @@ public struct RelatedQuery<Model: SyncModel, Related: Sendable>: Sendable {
 extension RelatedQuery where Related == Void {
     /// A query that follows no relation.
     init(_ query: SyncQuery<Model>) {
-        self.init(query: query, branches: []) { _, _ in { _ in () } }
+        self.init(query: query, branches: []) { found in Array(repeating: (), count: found.rows.count) }
+    }
+
+    /// Returns a query that follows a first relation.
+    func following<Found: Sendable>(first column: RelatedColumn<Found>) -> RelatedQuery<Model, Found> {
+        RelatedQuery<Model, Found>(query: query, branches: column.branches, join: column.join)
     }
 }
 
 extension RelatedQuery {
-    func mapped<Other: Sendable>(_ map: @escaping @Sendable (Related) -> Other) -> RelatedQuery<Model, Other> {
-        RelatedQuery<Model, Other>(query: query, branches: branches) { [join] models, rows throws(SyncError) in
-            let related = try join(models, rows)
-            return { map(related($0)) }
-        }
-    }
-
     /// Returns a query that follows one more relation.
-    /// - Parameters:
-    ///   - others: The models that may be related, and what is followed from them.
-    ///   - column: The column of the others by which they are related.
-    ///   - keys: The values in that column of the others that are related to a model.
-    ///   - pair: Returns what is related to each model, by its place, from the others and what is related to those.
-    func following<Other: SyncModel, Further: Sendable, Found: Sendable>(
-        _ others: RelatedQuery<Other, Further>, by column: Result<String, SyncError>,
-        _ keys: RelatedKeys<Model>,
-        join pair: @escaping @Sendable ([Model], [Other], @escaping (Int) -> Further) -> (Int) -> Found
-    ) -> RelatedQuery<Model, (Related, Found)> {
-        let (own, name, join) = (branches.count, query.table.name, join)
-        var all = branches
-        all.append(
-            RelatedBranch(table: others.query.table.untyped) { source throws(SyncError) in
-                RowRelation(from: source, to: try others.query.rowQuery(), by: try column.get()) { rows in
-                    keys.all(of: rows, table: name)
-                }
-            })
-        for branch in others.branches {
-            let source = branch.source.map { own + 1 + $0 } ?? own
-            all.append(RelatedBranch(source: source, table: branch.table, relation: branch.relation))
+    func following<Found: Sendable>(_ column: RelatedColumn<Found>) -> RelatedQuery<Model, (Related, Found)> {
+        let (own, join) = (branches.count, join)
+        let others = column.branches.map { branch in
+            RelatedBranch(source: branch.source.map { own + $0 }, table: branch.table, relation: branch.relation)
         }
-        return RelatedQuery<Model, (Related, Found)>(query: query, branches: all) { models, rows throws(SyncError) in
-            let related = try join(models, rows.prefix(own))
-            let found = try others.query.table.decode(rows.dropFirst(own).first ?? [])
-            let further = try others.join(found, rows.dropFirst(own + 1).prefix(others.branches.count))
-            let others = pair(models, found, further)
-            return { (related($0), others($0)) }
+        return RelatedQuery<Model, (Related, Found)>(query: query, branches: branches + others) {
+            rows throws(SyncError) in
+            let (related, found) = (try join(rows.part(..<own)), try column.join(rows.part(own...)))
+            var pairs: [(Related, Found)] = []
+            pairs.reserveCapacity(found.count)
+            for place in found.indices { pairs.append((related[place], found[place])) }
+            return pairs
         }
     }
 }

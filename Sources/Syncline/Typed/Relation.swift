@@ -42,7 +42,10 @@ extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     public func with<Target: SyncModel>(
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
     ) -> RelatedQuery<Model, Target?> {
-        asRelated.with(relation, from: targets).mapped(\.1)
+        let query = asQuery
+        let others = RelatedQuery(targets ?? query.table.sibling())
+        return RelatedQuery(query).following(
+            first: .reference(relation, of: query.table.name, from: others) { target, _ in target })
     }
 
     /// Returns a query for models, each with the model it refers to and what is related to that one:
@@ -54,7 +57,9 @@ extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     public func with<Target: SyncModel, Further: Sendable>(
         _ relation: Relation<Model, Target>, from targets: RelatedQuery<Target, Further>
     ) -> RelatedQuery<Model, RelatedQuery<Target, Further>.Element?> {
-        asRelated.with(relation, from: targets).mapped(\.1)
+        let query = asQuery
+        return RelatedQuery(query).following(
+            first: .reference(relation, of: query.table.name, from: targets) { (model: $0, related: $1) })
     }
 
     /// Returns a query for models, each with all models that refer to it:
@@ -67,7 +72,10 @@ extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     public func with<Source: SyncModel>(
         all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil, each limit: Int? = nil
     ) -> RelatedQuery<Model, [Source]> {
-        asRelated.with(all: relation, from: sources, each: limit).mapped(\.1)
+        let query = asQuery
+        let others = RelatedQuery(sources ?? query.table.sibling())
+        return RelatedQuery(query).following(
+            first: .referrers(relation, from: others, each: limit) { source, _ in source })
     }
 
     /// Returns a query for models, each with all models that refer to it, and what is related to those.
@@ -79,11 +87,9 @@ extension ModelSource where Self: Sendable, Refined == SyncQuery<Model> {
     public func with<Source: SyncModel, Further: Sendable>(
         all relation: Relation<Source, Model>, from sources: RelatedQuery<Source, Further>, each limit: Int? = nil
     ) -> RelatedQuery<Model, [RelatedQuery<Source, Further>.Element]> {
-        asRelated.with(all: relation, from: sources, each: limit).mapped(\.1)
+        RelatedQuery(asQuery).following(
+            first: .referrers(relation, from: sources, each: limit) { (model: $0, related: $1) })
     }
-
-    /// The query without relations.
-    private var asRelated: RelatedQuery<Model, Void> { RelatedQuery(asQuery) }
 }
 
 extension RelatedQuery {
@@ -96,9 +102,8 @@ extension RelatedQuery {
     public func with<Target: SyncModel>(
         _ relation: Relation<Model, Target>, from targets: SyncQuery<Target>? = nil
     ) -> RelatedQuery<Model, (Related, Target?)> {
-        with(relation, from: RelatedQuery<Target, Void>(targets ?? query.table.sibling())).mapped { related in
-            (related.0, related.1?.model)
-        }
+        let others = RelatedQuery<Target, Void>(targets ?? query.table.sibling())
+        return following(.reference(relation, of: query.table.name, from: others) { target, _ in target })
     }
 
     /// Returns a query that follows one more reference of the models, and what is related to the models there.
@@ -109,14 +114,7 @@ extension RelatedQuery {
     public func with<Target: SyncModel, Further: Sendable>(
         _ relation: Relation<Model, Target>, from targets: RelatedQuery<Target, Further>
     ) -> RelatedQuery<Model, (Related, RelatedQuery<Target, Further>.Element?)> {
-        following(targets, by: relation.column.map { _ in "id" }, .references(relation)) { models, targets, further in
-            var known: [ExactString: Int] = [:]
-            for (place, target) in targets.enumerated().reversed() { known[target.id.exact] = place }
-            return { place in
-                guard let found = relation.reference(models[place]).flatMap({ known[$0.exact] }) else { return nil }
-                return (model: targets[found], related: further(found))
-            }
-        }
+        following(.reference(relation, of: query.table.name, from: targets) { (model: $0, related: $1) })
     }
 
     /// Returns a query that follows one more reference to the models.
@@ -128,8 +126,8 @@ extension RelatedQuery {
     public func with<Source: SyncModel>(
         all relation: Relation<Source, Model>, from sources: SyncQuery<Source>? = nil, each limit: Int? = nil
     ) -> RelatedQuery<Model, (Related, [Source])> {
-        let sources = RelatedQuery<Source, Void>(sources ?? query.table.sibling())
-        return with(all: relation, from: sources, each: limit).mapped { ($0.0, $0.1.map(\.model)) }
+        let others = RelatedQuery<Source, Void>(sources ?? query.table.sibling())
+        return following(.referrers(relation, from: others, each: limit) { source, _ in source })
     }
 
     /// Returns a query that follows one more reference to the models, and what is related to the models there.
@@ -141,16 +139,7 @@ extension RelatedQuery {
     public func with<Source: SyncModel, Further: Sendable>(
         all relation: Relation<Source, Model>, from sources: RelatedQuery<Source, Further>, each limit: Int? = nil
     ) -> RelatedQuery<Model, (Related, [RelatedQuery<Source, Further>.Element])> {
-        following(sources, by: relation.column, .ids) { models, sources, further in
-            var known: [ExactString: [Int]] = [:]
-            for (place, source) in sources.enumerated() {
-                if let target = relation.reference(source) { known[target.exact, default: []].append(place) }
-            }
-            return { place in
-                let related = known[models[place].id.exact] ?? []
-                return related.prefix(max(0, limit ?? .max)).map { (model: sources[$0], related: further($0)) }
-            }
-        }
+        following(.referrers(relation, from: sources, each: limit) { (model: $0, related: $1) })
     }
 }
 
@@ -219,9 +208,6 @@ extension Columns {
 }
 
 extension RowIdentifier {
-    /// The id by which models are matched: strings that Unicode calls equivalent are different ids.
-    fileprivate var exact: ExactString { ExactString(self as? String ?? newRowID) }
-
     /// Whether a column holds such an id as a number.
     fileprivate static var isNumber: Bool {
         guard let zero = Self(rowID: "0"), case .integer? = try? ValueEncoder.encode(zero) else { return false }

@@ -147,14 +147,22 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     }
 
     /// Decodes rows; skips those that can't be decoded if the app asked for that.
-    func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] {
-        var models: [Model] = []
+    func decode(_ rows: [StoredRow]) throws(SyncError) -> [Model] { try decoded(rows).models }
+
+    /// Decodes rows; returns the models and their rows.
+    func decoded(_ rows: [StoredRow]) throws(SyncError) -> (models: [Model], rows: [StoredRow]) {
+        var (models, skipped): ([Model], Set<Int>) = ([], [])
         models.reserveCapacity(rows.count)
         let places = KeyPlaces()
-        for row in rows {
-            if let model = try reporting({ () throws(SyncError) in try decode(row, places) }) { models.append(model) }
+        for (place, row) in rows.enumerated() {
+            if let model = try reporting({ () throws(SyncError) in try decode(row, places) }) {
+                models.append(model)
+            } else {
+                skipped.insert(place)
+            }
         }
-        return models
+        if skipped.isEmpty { return (models, rows) }
+        return (models, rows.enumerated().filter { !skipped.contains($0.offset) }.map(\.element))
     }
 
     /// Decodes; returns nil on failure if the app asked to skip such rows.

@@ -8,9 +8,17 @@ package struct DistinctBytes: Sendable {
     /// The low halves of their hashes.
     private var hashes: [UInt32] = []
     /// Where they are by their hashes; -1 where there is none.
-    private var table = [Int32](repeating: -1, count: 64)
+    private var table: [Int32]
 
-    package init() {}
+    /// - Parameter capacity: How many there will be.
+    package init(capacity: Int = 0) {
+        var size = 64
+        while size < 2 * capacity { size *= 2 }
+        table = [Int32](repeating: -1, count: size)
+        hashes.reserveCapacity(capacity)
+        ends.reserveCapacity(capacity + 1)
+        content.reserveCapacity(capacity * 20)
+    }
 
     package var count: Int { hashes.count }
 

@@ -1,45 +1,15 @@
-// A page of rows, and the rows of other tables that are related to it, kept up to date together: all of them always describe
-// the same state. The rows of each relation are found by one query, however many rows refer to them, and that query is
-// replaced when other rows are referred to.
-
-import SynclineGround
-
-/// A relation from the rows of a page, or of another relation, to rows of a table.
-package struct RowRelation: Sendable {
-    /// The relation whose rows are followed; nil for the page.
-    package var source: Int?
-    /// The query for related rows, without the condition that they are related.
-    package var query: RowQuery
-    /// A row is related if it has one of the keys there.
-    package var column: String
-    /// The keys of rows that are followed.
-    package var keys: @Sendable ([StoredRow]) -> [Value]
-
-    package init(
-        from source: Int? = nil, to query: RowQuery, by column: String,
-        keys: @escaping @Sendable ([StoredRow]) -> [Value]
-    ) {
-        self.source = source
-        self.query = query
-        self.column = column
-        self.keys = keys
-    }
-}
+// A page of rows and what is related to it, kept up to date together: all of them always describe the same state. The query
+// of a relation is replaced when other rows are referred to.
 
 package struct LiveRelations: LiveContent {
-    /// The page, and the rows of each relation; of a query with a window all that it shows.
-    package struct Rows: Hashable, Sendable {
-        package var page: QueryResult
-        package var related: [[StoredRow]]
-    }
-
     /// A relation, and what is known of it.
     private struct Branch {
         let relation: RowRelation
         /// The rows that may be related; nil if no row refers to one.
         var window: LiveWindow?
-        /// What they have in the column, encoded: strings that Unicode calls equivalent are different values.
+        /// What they are related by, encoded.
         var known: Set<[UInt8]> = []
+        var references = RowReferences()
 
         var rows: [StoredRow] { window?.result.rows ?? [] }
     }
@@ -65,7 +35,9 @@ package struct LiveRelations: LiveContent {
         }
     }
 
-    package var result: Rows { Rows(page: page.result, related: branches.map(\.rows)) }
+    package var result: RelatedRows {
+        RelatedRows(page: page.result, related: branches.map(\.rows), references: branches.map(\.references))
+    }
 
     /// How many times a query was run.
     package var loads: Int { branches.reduce(page.loads + replaced) { $0 + ($1.window?.loads ?? 0) } }
@@ -97,18 +69,15 @@ package struct LiveRelations: LiveContent {
     private mutating func follow(_ index: Int, _ reader: StateReader) throws(SyncError) -> Bool {
         let relation = branches[index].relation
         let rows = relation.source.map { branches[$0].rows } ?? page.result.rows
-        var (new, choices): (Set<[UInt8]>, [FilterExpression]) = ([], [])
-        for key in relation.keys(rows) where new.insert(key.encoded).inserted { choices.append(.literal(key)) }
-        if new == branches[index].known { return false }
+        let (column, values, references) = relation.values(of: rows)
+        let new = values.distinct
+        branches[index].references = references
+        if new.encoded == branches[index].known { return false }
         drop(index)
-        if choices.isEmpty { return true }
-        let isRelated = FilterExpression.oneOf(.column(relation.column), choices)
-        var query = relation.query
-        // A query with a window shows the same rows whatever they are related to.
-        if query.top == nil, query.skip == 0 { query.filter = query.filter.map { .and($0, isRelated) } ?? isRelated }
-        var window = LiveWindow(query, spare: spare)
+        if new.values.isEmpty { return true }
+        var window = LiveWindow(relation.query(column, new.values), spare: spare)
         try window.load(reader)
-        (branches[index].window, branches[index].known) = (window, new)
+        (branches[index].window, branches[index].known) = (window, new.encoded)
         return true
     }
 

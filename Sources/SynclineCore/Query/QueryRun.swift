@@ -9,14 +9,18 @@ final class QueryRun {
     let query: RowQuery
     let types: TableTypes
     private let conditions: FilterConditions
+    /// The keys of rows of which some may match; nil if any may.
+    private let given: RowKeys?
     // Unchecked: one thread runs a query, and nothing here is called from within itself.
     @exclusivity(unchecked) var plan = QueryPlan()
     @exclusivity(unchecked) var matches = 0
     @exclusivity(unchecked) private var compiled: FilterProgram?
     @exclusivity(unchecked) private var knownForms: [UInt8]?
 
-    init(_ reader: StateReader, _ query: RowQuery) throws(SyncError) {
+    /// - Parameter given: The keys of the only rows that may match, sorted; nil if any may.
+    init(_ reader: StateReader, _ query: RowQuery, among given: RowKeys? = nil) throws(SyncError) {
         self.reader = reader
+        self.given = given
         let asked = FilterConditions(query.filter)
         if asked.dependOnState || query.order.asksOthers {
             var resolved = query
@@ -372,6 +376,7 @@ final class QueryRun {
 
     /// The keys of the rows whose ids the filter names, sorted; nil if it names none.
     private func ids() throws(SyncError) -> RowKeys? {
+        if let given { return given }
         let condition = conditions.columns.first { $0.column == "id" && $0.choices != nil }
         guard let values = condition?.choices else { return nil }
         var keys = RowKeys(prefix: visitor.prefix)
@@ -384,7 +389,10 @@ final class QueryRun {
 
     /// Whether a row matches if its id is one that the filter names. Keys that ignore case also find other spellings.
     private var onlyNamesIDs: Bool {
-        get throws(SyncError) { conditions.count == 1 ? try reader.idComparison == .exact : false }
+        get throws(SyncError) {
+            if given != nil { return conditions.count == 0 }
+            return conditions.count == 1 ? try reader.idComparison == .exact : false
+        }
     }
 
     private func covers(_ scan: IndexScan) -> Bool {

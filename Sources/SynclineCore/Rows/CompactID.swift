@@ -33,4 +33,17 @@ package struct CompactID: Hashable, Sendable {
         case .text(let id): id.text
         }
     }
+
+    /// Appends it in the form that keys have.
+    func append(to writer: inout ByteWriter) {
+        switch form {
+        case .uuid(let uuid):
+            writer.append(uuid.isUpper ? 2 : 1)
+            writer.append(uuid)
+        case .text(let id):
+            writer.append(3)
+            var text = id.text
+            text.withUTF8 { writer.append(Bytes($0)) }
+        }
+    }
 }

@@ -85,7 +85,8 @@ extension ByteWriter {
         return true
     }
 
-    private mutating func append(idForm id: Bytes) {
+    /// An id in the form that keys have.
+    mutating func append(idForm id: Bytes) {
         switch id.count == 36 ? TextForm(id) : nil {
         case .uuid(let uuid)?:
             append(uuid.isUpper ? 2 : 1)

@@ -98,7 +98,7 @@ extension Chance {
 
 extension Chance {
     /// A query and the rows that are related to its rows, by random columns of random tables.
-    fileprivate mutating func relatedRows() -> RelatedRows {
+    fileprivate mutating func relatedRows() -> RandomRelations {
         let names = ["a", "b", "c", "id"]
         var (page, others) = (liveQuery(), liveQuery())
         page.select = nil
@@ -107,14 +107,14 @@ extension Chance {
         // Equal columns of two tables have equal values more often than others, and most pages shall have related rows.
         if !once(in: 3) { (page.filter, others.filter) = (nil, nil) }
         let reference = pick(names)
-        return RelatedRows(
+        return RandomRelations(
             page: page, others: others, further: once(in: 2) ? page : others, reference: reference,
             column: once(in: 3) ? pick(names) : reference)
     }
 }
 
 /// Rows, and the rows related to them.
-private struct RelatedRows {
+private struct RandomRelations {
     var page: RowQuery
     var others: RowQuery
     /// Rows that are related to the others in the same way.
@@ -124,23 +124,34 @@ private struct RelatedRows {
     /// in this column.
     var column: String
 
-    func keys(_ rows: [StoredRow]) -> [Value] {
-        rows.compactMap { row in
-            let value = reference == "id" ? .string(row.id) : row.columns[reference] ?? .null
-            return value.isNull ? nil : value
+    private func keys(_ rows: [StoredRow]) -> [Value] { values(rows).compactMap(\.self) }
+
+    /// The value by which each row is related; nil for none. Only strings are ids.
+    private func values(_ rows: [StoredRow]) -> [Value?] {
+        rows.map { row in
+            switch reference == "id" ? .string(row.id) : row.columns[reference] ?? .null {
+            case .null: nil
+            case .string(let text): .string(text)
+            case let value: column == "id" ? nil : value
+            }
         }
     }
 
-    func live(spare: Int) -> LiveRelations {
-        let relations = [
-            RowRelation(to: others, by: column) { keys($0) },
-            RowRelation(from: 0, to: further, by: column) { keys($0) },
-        ]
-        return LiveRelations(page: page, relations, spare: spare)
+    private var relations: [RowRelation] {
+        let link = column == "id" ? RowRelation.Link.id { RowReferences(values($0)) } : .column(column) { keys($0) }
+        return [RowRelation(to: others, by: link), RowRelation(from: 0, to: further, by: link)]
     }
 
-    /// Runs the queries.
-    func rows(_ reader: StateReader) throws(SyncError) -> LiveRelations.Rows {
+    func live(spare: Int) -> LiveRelations { LiveRelations(page: page, relations, spare: spare) }
+
+    /// Runs the queries one by one, and together.
+    func rows(_ reader: StateReader) throws(SyncError) -> RelatedRows {
+        let (expected, found) = (try expected(reader), try reader.run(page, relations))
+        if found == expected { return expected }
+        throw SyncError(.invalidQuery, "run together, \(self) shows \(found), and is \(expected)")
+    }
+
+    private func expected(_ reader: StateReader) throws(SyncError) -> RelatedRows {
         func related(_ query: RowQuery, to rows: [StoredRow]) throws(SyncError) -> [StoredRow] {
             let isRelated = FilterExpression.oneOf(.column(column), keys(rows).map { .literal($0) })
             var query = query
@@ -153,7 +164,7 @@ private struct RelatedRows {
         }
         let found = try reader.run(page)
         let others = try related(others, to: found.rows)
-        return LiveRelations.Rows(page: found, related: [others, try related(further, to: others)])
+        return RelatedRows(page: found, related: [others, try related(further, to: others)], references: [])
     }
 }
 
@@ -213,7 +224,7 @@ private struct Followed<Content: LiveContent> {
 }
 
 extension Followed<LiveRelations> {
-    init(_ rows: RelatedRows, spare: Int, _ reader: StateReader) throws(SyncError) {
+    init(_ rows: RandomRelations, spare: Int, _ reader: StateReader) throws(SyncError) {
         try self.init("\(rows)", rows.live(spare: spare), reader, ask: rows.rows)
     }
 }

@@ -11,7 +11,7 @@ import Testing
         let projector: Projector
         var pair = LiveRelations(
             page: RowQuery(table: "f", order: [.init("n")], top: 40),
-            [RowRelation(to: RowQuery(table: "s"), by: "id") { rows in rows.compactMap { $0.columns["s"] } }])
+            [RowRelation(to: RowQuery(table: "s"), by: .id { RowReferences($0.map { $0.columns["s"] }) })])
         private var before: StateReader
 
         init() throws {
@@ -79,5 +79,15 @@ import Testing
         // The related row is new, and in the result once.
         #expect(try inspections.change(("f", "f3", ["s": "t"]), ("s", "t", ["name": 4])))
         #expect(inspections.pair.result.related[0].map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8", "t"])
+    }
+}
+
+extension RowReferences {
+    /// What rows refer to by strings.
+    init(_ values: [Value?]) {
+        self.init()
+        for (row, value) in values.enumerated() {
+            if case .string(let id)? = value { append(id, of: row) }
+        }
     }
 }
