@@ -5,14 +5,22 @@ import SynclineGround
 
 enum ModelCoding<Model: SyncModel> {
     /// Decodes a row of a table.
-    /// - Parameter places: The same for each of many rows.
+    static func decode(_ row: StoredRow, table: String) throws(SyncError) -> Model {
+        var decoder = RowDecoder()
+        return try decode(row, table: table, with: &decoder)
+    }
+
+    /// Decodes a row of a table.
+    /// - Parameter decoder: The same for each of many rows.
     static func decode(
-        _ row: StoredRow, table: String, _ places: KeyPlaces = KeyPlaces()
+        _ row: StoredRow, table: String, with decoder: inout RowDecoder
     ) throws(SyncError) -> Model {
+        // A model may keep its decoder.
+        if !isKnownUniquelyReferenced(&decoder) { decoder = RowDecoder() }
         let rowID = row.id
         do throws(SyncError) {
-            let id = try Model.ID.encoded(rowID: rowID)
-            let model = try ValueDecoder.decode(Model.self, from: RowDecoder(row.columns, id: id, places))
+            decoder.begin(row.columns, id: try Model.ID.encoded(rowID: rowID))
+            let model = try ValueDecoder.decode(Model.self, from: decoder)
             guard model.id.isFound(by: rowID) else {
                 throw SyncError(
                     .invalidItem, "id: the model's id is not the id of the row",

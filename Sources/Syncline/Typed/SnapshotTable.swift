@@ -22,9 +22,9 @@ public struct SnapshotTable<Model: SyncModel>: Sendable {
     /// Returns the models of the query; without conditions, all of them, sorted by id.
     @concurrent
     public func get() async throws(SyncError) -> [Model] {
-        let places = KeyPlaces()
+        var decoder = RowDecoder()
         return try await state.query(try query.rowQuery(table: name)).rows.map { row throws(SyncError) in
-            try ModelCoding<Model>.decode(row, table: name, places)
+            try ModelCoding<Model>.decode(row, table: name, with: &decoder)
         }
     }
 }

@@ -142,8 +142,8 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     // MARK: Rows and models
 
     /// Decodes a row.
-    func decode(_ row: StoredRow, _ places: KeyPlaces = KeyPlaces()) throws(SyncError) -> Model {
-        try ModelCoding<Model>.decode(row, table: name, places)
+    func decode(_ row: StoredRow) throws(SyncError) -> Model {
+        try ModelCoding<Model>.decode(row, table: name)
     }
 
     /// Decodes rows; skips those that can't be decoded if the app asked for that.
@@ -153,11 +153,13 @@ public struct SyncTable<Model: SyncModel>: Sendable {
     func decoded(_ rows: [StoredRow]) throws(SyncError) -> (models: [Model], rows: [StoredRow]) {
         var (models, skipped): ([Model], Set<Int>) = ([], [])
         models.reserveCapacity(rows.count)
-        let places = KeyPlaces()
-        for (place, row) in rows.enumerated() {
-            if let model = try reporting({ () throws(SyncError) in try decode(row, places) }) {
-                models.append(model)
-            } else {
+        var decoder = RowDecoder()
+        for place in rows.indices {
+            do throws(SyncError) {
+                models.append(try ModelCoding<Model>.decode(rows[place], table: name, with: &decoder))
+            } catch {
+                guard let report else { throw error }
+                report(error)
                 skipped.insert(place)
             }
         }

@@ -17,28 +17,23 @@ package enum ValueDecoder {
     package static func decode<Model: Decodable>(
         _ type: Model.Type, from value: Value, _ origin: Origin = .row
     ) throws(SyncError) -> Model {
-        try naming(type) { try decodeAny(type, value, origin, path: []) }
+        do { return try decodeAny(type, value, origin, path: []) } catch { throw named(error, type) }
     }
 
     /// Decodes a model that is made of a row.
     static func decode<Model: Decodable>(_ type: Model.Type, from row: RowDecoder) throws(SyncError) -> Model {
-        try naming(type) { try Model(from: row) }
+        do { return try Model(from: row) } catch { throw named(error, type) }
     }
 
     /// Names the property in the error.
-    private static func naming<Model>(_ type: Model.Type, _ decode: () throws -> Model) throws(SyncError) -> Model {
-        do {
-            return try decode()
-        } catch let DecodingError.keyNotFound(key, context) {
-            throw missing(context.codingPath + [key])
-        } catch let DecodingError.valueNotFound(_, context) {
-            throw mismatch(context.codingPath, "it is null")
-        } catch let DecodingError.typeMismatch(type, context) {
-            throw mismatch(context.codingPath, "it is not of type \(type)")
-        } catch let DecodingError.dataCorrupted(context) {
-            throw undecodable(context.codingPath, context.debugDescription)
-        } catch {
-            throw SyncError(.invalidItem, "the row does not fit \(Model.self): \(error)")
+    private static func named(_ error: any Error, _ model: Any.Type) -> SyncError {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): missing(context.codingPath + [key])
+        case DecodingError.valueNotFound(_, let context): mismatch(context.codingPath, "it is null")
+        case DecodingError.typeMismatch(let type, let context):
+            mismatch(context.codingPath, "it is not of type \(type)")
+        case DecodingError.dataCorrupted(let context): undecodable(context.codingPath, context.debugDescription)
+        default: SyncError(.invalidItem, "the row does not fit \(model): \(error)")
         }
     }
 

@@ -106,7 +106,7 @@ import Testing
             .init("size", .double(0.5)), .init("other", .array([.integer(1)])),
         ]
         var chance = Chance(seed: 1)
-        let (places, oddPlaces) = (KeyPlaces(), KeyPlaces())
+        var (decoder, oddDecoder) = (RowDecoder(), RowDecoder())
         for number in 0..<300 {
             var members = values.shuffled(using: &chance)
             if chance.once(in: 3) { members.removeAll { $0.name == "count" } }
@@ -116,16 +116,42 @@ import Testing
             }
             let count = members[member: "count"].flatMap { $0 == .null ? nil : 3 }
             let row = StoredRow(id: "n\(number)", columns: Row(members))
-            let note = try ModelCoding<Note>.decode(row, table: "note", places)
+            let note = try ModelCoding<Note>.decode(row, table: "note", with: &decoder)
             #expect(
                 note
                     == Note(
                         id: row.id, text: "milk", count: count, done: true,
                         size: members[member: "size"] == nil ? nil : 0.5))
-            let odd = try ModelCoding<Odd>.decode(row, table: "note", oddPlaces)
+            let odd = try ModelCoding<Odd>.decode(row, table: "note", with: &oddDecoder)
             #expect(odd.names == Set(members.map(\.name) + ["id"]) && odd.text == "milk" && odd.done)
             #expect(odd.id == row.id && odd.count == count)
         }
+    }
+
+    /// Keeps its decoder.
+    private struct Keeper: SyncModel {
+        struct Kept: @unchecked Sendable { let decoder: any Decoder }
+
+        static let decoders = Mutex<[Kept]>([])
+        var id: String
+
+        enum CodingKeys: CodingKey { case id }
+
+        init(from decoder: any Decoder) throws {
+            id = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .id)
+            Keeper.decoders.withLock { $0.append(Kept(decoder: decoder)) }
+        }
+    }
+
+    @Test func `a model may keep the decoder of its row`() throws {
+        var decoder = RowDecoder()
+        for id in ["a", "b", "c"] {
+            _ = try ModelCoding<Keeper>.decode(StoredRow(id: id, columns: .empty), table: "keeper", with: &decoder)
+        }
+        let ids = try Keeper.decoders.withLock { $0 }.map {
+            try $0.decoder.container(keyedBy: Keeper.CodingKeys.self).decode(String.self, forKey: .id)
+        }
+        #expect(ids == ["a", "b", "c"])
     }
 
     @Test func `an error names the property and the row`() {
