@@ -1,8 +1,8 @@
 // A connection to PostgreSQL through libpq. Values are sent and received as text; one thread uses it at a time. A
 // transaction begins together with its first statement, and statements whose results nothing depends on are sent with the
-// next one. No wait is unlimited: a connection whose answer did not arrive in time is given up. With a pooler that lends a session for
-// one transaction only, such as pgbouncer, nothing is kept in the session: no prepared statements, and settings apply
-// to one transaction.
+// next one. No wait is unlimited: a connection whose answer did not arrive in time is given up. With a pooler that lends a
+// session for one transaction only, such as pgbouncer, nothing is kept in the session: no prepared statements, and
+// settings apply to one transaction.
 
 import CPostgres
 import Dispatch
@@ -78,10 +78,11 @@ final class PostgresConnection: SQLConnection {
     /// shuts down.
     var isGood: Bool {
         if isGivenUp || PQstatus(handle) != CONNECTION_OK { return false }
-        if isEnding {
-            if PQconsumeInput(handle) == 1, PQisBusy(handle) == 1 { return true }
-            isEnding = false
-            while let result = PQgetResult(handle) { PQclear(result) }
+        if isEnding { _ = PQconsumeInput(handle) }
+        while isEnding {
+            // The next use waits for the rest.
+            if PQstatus(handle) == CONNECTION_OK, PQisBusy(handle) == 1 { return true }
+            if let result = PQgetResult(handle) { PQclear(result) } else { isEnding = false }
         }
         guard PQtransactionStatus(handle) == PQTRANS_IDLE else { return false }
         var question = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -157,8 +158,9 @@ final class PostgresConnection: SQLConnection {
         if beginning > 0, waiting.count == beginning { return try execute("COMMIT") }
         try flush()
         guard PQsendQuery(handle, "COMMIT") == 1 else { throw failure(nil) }
-        _ = PQflush(handle)
         isEnding = true
+        // What is not sent yet would hold the transaction open.
+        if PQflush(handle) == 1 { try settle() }
     }
 
     /// Runs a SQL string, which may contain several statements.
