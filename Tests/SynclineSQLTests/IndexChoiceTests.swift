@@ -9,7 +9,7 @@ import Testing
 @testable import SynclineSQL
 
 @Suite struct IndexChoiceTests {
-    private static let count = ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 1000
+    private static let count = Seeds.some(1000).count
 
     /// A question, for the library and for SQL.
     private struct Question {

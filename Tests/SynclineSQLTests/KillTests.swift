@@ -1,5 +1,5 @@
 // A process that keeps a mirror and full-text indexes is killed at any moment: both are at an exact event, which is not before
-// the last one that the process announced, and later updates continue from there. SYNCLINE_SEEDS=n kills n times.
+// the last one that the process announced, and later updates continue from there.
 
 import ChildProcesses
 import Foundation
@@ -10,10 +10,6 @@ import Testing
 @testable import Syncline
 
 @Suite struct KillTests {
-    private static var seeds: Range<UInt64> {
-        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 4)
-    }
-
     /// The events that a process announced.
     private struct Announced {
         var mirror: UInt64 = 0
@@ -33,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: seeds)
+    @Test(arguments: Seeds.some(4))
     func `files are at an exact event after a kill`(seed: UInt64) async throws {
         let directory = try TemporaryDirectory()
         var chance = Chance(seed: seed)

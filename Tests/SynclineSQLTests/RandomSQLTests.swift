@@ -1,5 +1,5 @@
 // Random statements over random stores, at the present and at moments of the past: SQLite over copied tables gives the
-// same answers. SYNCLINE_SEEDS=n runs more stores; each has 72 statements.
+// same answers. Each store has 72 statements.
 
 import Foundation
 import SynclineCore
@@ -10,11 +10,7 @@ import Testing
 @testable import SynclineSQL
 
 @Suite struct RandomSQLTests {
-    private static var seeds: Range<UInt64> {
-        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 12)
-    }
-
-    @Test(arguments: seeds)
+    @Test(arguments: Seeds.some(12))
     func `answers are those of SQLite with the same rows`(seed: UInt64) async throws {
         var store = try await RandomStore(seed: seed)
         try await store.live(steps: 40)

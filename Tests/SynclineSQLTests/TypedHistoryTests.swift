@@ -194,9 +194,7 @@ private struct Device {
 }
 
 @Suite(.timeLimit(.minutes(60))) struct TypedHistoryTests {
-    private static let seeds = 1...(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 20)
-
-    @Test(arguments: seeds)
+    @Test(arguments: Seeds.some(20))
     func `two devices and a server agree about what values mean`(_ seed: UInt64) async throws {
         var chance = Chance(seed: seed)
         let server = SimulatedServer(chance.once(in: 2) ? .zumo2 : .datasync3)

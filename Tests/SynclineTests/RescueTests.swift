@@ -10,10 +10,7 @@ import Testing
 @testable import Syncline
 
 @Suite struct RescueTests {
-    /// SYNCLINE_SEEDS=n runs more stories.
-    private static var seeds: Range<Int> {
-        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 100)
-    }
+    private static let seeds = Seeds.some(100)
 
     // MARK: Stories
 
@@ -178,8 +175,8 @@ import Testing
     }
 
     @Test(arguments: RescueTests.seeds)
-    func `a damaged store is rescued with all that can be read of it`(seed: Int) async throws {
-        var chance = Chance(seed: UInt64(seed))
+    func `a damaged store is rescued with all that can be read of it`(seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
         let pair = try await story(&chance)
         let foreign = try await story(&chance)
         let original = pair.disk.copy()
@@ -198,8 +195,8 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `a store without HEAD and segment headers is rescued by its frames`(seed: Int) async throws {
-        var chance = Chance(seed: UInt64(2000 + seed))
+    func `a store without HEAD and segment headers is rescued by its frames`(seed: UInt64) async throws {
+        var chance = Chance(seed: 2000 + seed)
         let pair = try await story(&chance)
         let original = pair.disk.copy()
         let damaged = original.copy()
@@ -221,8 +218,8 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `a store that is whole is copied with its history`(seed: Int) async throws {
-        var chance = Chance(seed: UInt64(1000 + seed))
+    func `a store that is whole is copied with its history`(seed: UInt64) async throws {
+        var chance = Chance(seed: 1000 + seed)
         let pair = try await story(&chance)
         let original = pair.disk.copy()
         let rescue = try #require(try await check(pair, original, original.copy(), "seed \(seed)"))

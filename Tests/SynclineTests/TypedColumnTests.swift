@@ -94,7 +94,7 @@ extension Chance {
 }
 
 @Suite struct TypedColumnTests {
-    private static let seeds = 1...(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 20)
+    private static let seeds = Seeds.some(20)
 
     private static let types: [String: ColumnType] = ["at": .date, "owner": .uuid, "amount": .decimal, "n": .integer]
 

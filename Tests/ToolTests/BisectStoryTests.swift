@@ -10,11 +10,6 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct BisectStoryTests {
-    /// 25 conditions on each store; SYNCLINE_SEEDS=n searches n stores.
-    private static var seeds: Range<Int> {
-        0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 8)
-    }
-
     /// A store after some changes, checkpoints and compactions.
     private func store(at path: String, _ chance: inout Chance) async throws {
         let database = try await SyncDatabase.open(at: path)
@@ -50,8 +45,10 @@ import Testing
         return chance.once(in: 4) ? "not " + text : text
     }
 
-    @Test(arguments: seeds) func `a search finds the event that a check of every state finds`(seed: Int) async throws {
-        var chance = Chance(seed: UInt64(seed) &* 7919 &+ 3)
+    @Test(arguments: Seeds.some(8)) func `a search finds the event that a check of every state finds`(seed: UInt64)
+        async throws
+    {
+        var chance = Chance(seed: seed &* 7919 &+ 3)
         let folder = try TemporaryFolder()
         let path = folder.path + "/store"
         try await store(at: path, &chance)

@@ -1,5 +1,5 @@
 // Random histories of a store and a branch of it, against a model: what a landing makes of the store is what the branch changed,
-// whatever was compacted, purged, undone or refused meanwhile. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more.
+// whatever was compacted, purged, undone or refused meanwhile.
 
 import Foundation
 import Syncline
@@ -10,14 +10,8 @@ import Testing
 @testable import SynclineTool
 
 @Suite struct BranchSimulationTests {
-    private static var seeds: ClosedRange<UInt64> {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return seed...seed }
-        return 1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 8)
-    }
-
     @Test func `a branch lands as what it changed, and as nothing else`() async throws {
-        for seed in Self.seeds {
+        for seed in Seeds.some(8) {
             var world = try BranchWorld(seed)
             try await world.start()
             for _ in 0..<25 { try await world.step() }

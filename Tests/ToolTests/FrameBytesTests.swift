@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `each byte of a thousand random frames is in one field, and the records come back`() throws {
-        let seed = UInt64(ProcessInfo.processInfo.environment["SYNCLINE_SEED"] ?? "7") ?? 7
+        let seed = Seeds.one(7)
         var chance = Chance(seed: seed)
         let log = try TestLog(empty: ())
         let writer = try log.open()

@@ -11,16 +11,11 @@ import Testing
 @testable import SynclineTool
 
 @Suite(.timeLimit(.minutes(60))) struct RescueStoryTests {
-    /// SYNCLINE_SEEDS=n runs more stories, SYNCLINE_SEED=n one.
-    private static var seeds: Range<Int> {
-        let variables = ProcessInfo.processInfo.environment
-        if let seed = variables["SYNCLINE_SEED"].flatMap(Int.init) { return seed..<seed + 1 }
-        return 0..<(variables["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 40)
-    }
+    private static let seeds = Seeds.some(40)
 
     @Test(arguments: RescueStoryTests.seeds)
-    func `what is damaged together is rescued as far as it can be read`(seed: Int) async throws {
-        var chance = Chance(seed: UInt64(seed))
+    func `what is damaged together is rescued as far as it can be read`(seed: UInt64) async throws {
+        var chance = Chance(seed: seed)
         let story = try await RescueStory(&chance)
         var said: [String] = []
         for _ in 0..<(1 + chance.below(4)) { said.append(try damage(story, &chance)) }

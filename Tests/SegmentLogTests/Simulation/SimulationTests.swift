@@ -1,20 +1,12 @@
-// Runs histories from seeds: 10,000 in an optimized build, some in a debug build, as many as SYNCLINE_SEEDS says, from
-// SYNCLINE_FIRST_SEED on, or the one that SYNCLINE_SEED names. A history that fails is printed in its smallest form.
+// Runs histories from seeds. A history that fails is printed in its smallest form.
 
 import Foundation
+import LogTesting
 import Testing
 
 @Suite struct SimulationTests {
     @Test func `every history from a seed agrees with the model`() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap({ UInt64($0) }) {
-            let plan = SimulationPlan(seed: seed)
-            if plan.failure() != nil { Issue.record("\(plan.report)") }
-            return
-        }
-        let count = environment["SYNCLINE_SEEDS"].flatMap { UInt64($0) } ?? SimulationSeeds.usual
-        let first = environment["SYNCLINE_FIRST_SEED"].flatMap { UInt64($0) } ?? 1
-        let failing = await SimulationSeeds.run(first...first + count - 1)
+        let failing = await SimulationSeeds.run(Seeds.some(250, optimized: 10_000))
         for plan in failing { Issue.record("\(plan.report)") }
     }
 
@@ -26,11 +18,6 @@ import Testing
 }
 
 enum SimulationSeeds {
-    #if DEBUG
-        static let usual: UInt64 = 250
-    #else
-        static let usual: UInt64 = 10_000
-    #endif
     /// More failures than this are not worth shrinking.
     private static let enough = 3
 

@@ -1,5 +1,4 @@
-// Questions to a state whose rows are kept in columns, compared with those to the same state in memory. SYNCLINE_SEEDS=n
-// runs more histories.
+// Questions to a state whose rows are kept in columns, compared with those to the same state in memory.
 
 import Foundation
 import LogTesting
@@ -216,14 +215,7 @@ struct TwoStates {
 }
 
 @Suite struct ColumnQueryTests {
-    private static var seeds: ClosedRange<UInt64> {
-        #if DEBUG
-            let usual: UInt64 = 6
-        #else
-            let usual: UInt64 = 40
-        #endif
-        return 1...(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? usual)
-    }
+    private static let seeds = Seeds.some(6, optimized: 40)
 
     @Test func `rows in columns answer as rows in memory do`() throws {
         var withColumns = 0

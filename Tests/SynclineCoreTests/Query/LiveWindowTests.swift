@@ -1,25 +1,14 @@
-// Live results compared with the same query run again, after each step of random histories. SYNCLINE_SEED=n repeats
-// one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 runs a night's worth.
+// Live results compared with the same query run again, after each step of random histories.
 
 import Foundation
+import LogTesting
 import SynclineGround
 import Testing
 
 @testable import SynclineCore
 
 @Suite struct LiveWindowTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    private static var seeds: [UInt64] {
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
-        #if DEBUG
-            let usual: UInt64 = 100
-        #else
-            let usual: UInt64 = 400
-        #endif
-        let count = environment["SYNCLINE_LONG"] == "1" ? 20_000 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init)
-        return Array(1...(count ?? usual))
-    }
+    private static let seeds = Seeds.some(100, optimized: 400, night: 20_000)
 
     @Test func `live results are those of the query run again, and differences add up to them`() throws {
         for seed in Self.seeds {

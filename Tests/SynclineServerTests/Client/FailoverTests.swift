@@ -200,7 +200,7 @@ private final class FailoverStory {
 
 @Suite struct FailoverTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) ?? 1
+    private static let seed = Seeds.one()
     private static let rounds = environment["SYNCLINE_ROUNDS"].flatMap(Int.init)
 
     private func play(_ place: any FailoverDatabase, rounds: Int) async throws {

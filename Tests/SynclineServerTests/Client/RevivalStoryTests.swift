@@ -220,13 +220,8 @@ private final class RevivalStory {
 }
 
 @Suite struct RevivalStoryTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init)
-    private static let count =
-        environment["SYNCLINE_LONG"] == "1" ? 10_000 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 200
-
     @Test func `deleted rows are restored or decided, and every story ends`() async throws {
-        for seed in Self.seed.map({ [$0] }) ?? Array(1...Self.count) {
+        for seed in Seeds.some(200, night: 10_000) {
             let story = try await RevivalStory(seed)
             do {
                 try await story.run()

@@ -124,7 +124,7 @@ private struct TypedRows {
 
 @Suite struct TypedFilterTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) ?? 1
+    private static let seed = Seeds.one()
     /// For each server.
     private static let count = environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 500
 

@@ -11,11 +11,7 @@ import Testing
 @testable import SynclineServer
 
 @Suite struct RightsModelTests {
-    static let seeds: [UInt64] = {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 2))
-    }()
+    static let seeds = Seeds.some(2)
 
     @Test(arguments: TestBackend.stores)
     func `each client ends with the rows that its user may see`(_ backend: TestBackend) throws {

@@ -99,14 +99,7 @@ import Testing
         }
     }
 
-    /// SYNCLINE_SEED=n repeats one run, SYNCLINE_SEEDS=n makes more.
-    private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 6))
-    }
-
-    @Test(arguments: seeds)
+    @Test(arguments: Seeds.some(6))
     func `batches give and take rights as their operations do one by one`(_ seed: UInt64) throws {
         var chance = Chance(seed: seed)
         var desks = try TestBackend.stores.map { try Desk($0) }

@@ -65,7 +65,7 @@ import Testing
         let other = try PostgresConnection(url: url)
         _ = try Self.write(store, .insert(Self.text("1")), "a")
         #expect(try Self.ids(service, "/tables/t/changes?since=") == ["a"])
-        try other.execute("BEGIN; \(Self.insertion("slow"))")
+        try other.execute("BEGIN; \(Self.insertion("a-slow"))")
         _ = try Self.write(store, .insert(Self.text("2")), "b")
         for _ in 0..<3 {
             #expect(try Self.ids(service, "/tables/t/changes?since=") == ["a"])
@@ -80,7 +80,7 @@ import Testing
         let held = try other.first(NumberSource.holder, count: 1)?[0].text
         #expect(held?.hasPrefix("process ") == true, "\(held ?? "nothing")")
         try other.execute(end)
-        let all = end == "COMMIT" ? ["a", "slow", "b"] : ["a", "b"]
+        let all = end == "COMMIT" ? ["a", "a-slow", "b"] : ["a", "b"]
         #expect(try Self.ids(service, "/tables/t/changes?since=") == all)
         #expect(try Self.ids(service, "/tables/t?$orderby=updatedAt") == all)
         withExtendedLifetime(cluster) {}
@@ -198,7 +198,7 @@ import Testing
 
     @Test func `any number of writers in any number of processes, and a reader misses nothing`() throws {
         guard let (cluster, url) = try Self.newDatabase() else { return }
-        let seed = ProcessInfo.processInfo.environment["SYNCLINE_SEED"].flatMap(UInt64.init) ?? 1
+        let seed = Seeds.one()
         let stores = [try Self.open(url).0, try Self.open(url).0]
         let isOver = Atomic(false)
         let written = Atomic(0)

@@ -95,14 +95,7 @@ import Testing
         #expect(counts == expected)
     }
 
-    /// SYNCLINE_SEED=n repeats one run, SYNCLINE_SEEDS=n makes more.
-    private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 8))
-    }
-
-    @Test(arguments: seeds)
+    @Test(arguments: Seeds.some(8))
     func `batches do what their operations do one by one`(_ seed: UInt64) throws {
         var chance = Chance(seed: seed)
         let desks = try TestBackend.available.map { try Desk($0) }

@@ -247,12 +247,10 @@ import Testing
 
     // MARK: Chance
 
-    /// SYNCLINE_SEEDS=n runs more histories.
-    private static let seeds = 0..<(ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(Int.init) ?? 12)
-
-    @Test(arguments: seeds)
-    func `a random history ends as a dictionary says, after kills and in a fold of the log`(_ seed: Int) async throws {
-        var chance = Chance(seed: UInt64(seed))
+    @Test(arguments: Seeds.some(12))
+    func `a random history ends as a dictionary says, after kills and in a fold of the log`(_ seed: UInt64) async throws
+    {
+        var chance = Chance(seed: seed)
         var pair = try await SyncPair(chance.once(in: 2) ? .zumo2 : .datasync3, rows: Value.rows(5))
         try await pair.database.declareLocal(table: "draft")
         if chance.once(in: 3) { try await pair.database.declareIndex(table: "draft", columns: ["n"]) }

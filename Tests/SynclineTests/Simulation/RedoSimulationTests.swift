@@ -1,5 +1,5 @@
 // Random histories of edits, undos and redos, with a server, restarts and compactions, against a small model of what can
-// be redone and of its effect. SYNCLINE_SEEDS=n runs more.
+// be redone and of its effect.
 
 import Foundation
 import SegmentLog
@@ -248,9 +248,7 @@ private struct RedoHistory {
 }
 
 @Suite struct RedoSimulationTests {
-    private static let count = ProcessInfo.processInfo.environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 50
-
-    @Test(arguments: 0..<RedoSimulationTests.count)
+    @Test(arguments: Seeds.some(50))
     func `what can be redone, and what a redo does, is as in a small model`(seed: UInt64) async throws {
         var history = try await RedoHistory(seed: seed)
         for step in 0..<40 {

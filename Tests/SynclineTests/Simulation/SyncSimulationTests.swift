@@ -1,19 +1,12 @@
 // Stores, a server, a network and disks in one process, from one seed. A failing history is shortened as long as it
-// still fails. SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs more, SYNCLINE_LONG=1 runs a night's worth.
+// still fails.
 
 import Foundation
+import SynclineTesting
 import Testing
 
 @Suite struct SyncSimulationTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    static let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init)
-    #if DEBUG
-        private static let usual: UInt64 = 60
-    #else
-        private static let usual: UInt64 = 200
-    #endif
-    static let count =
-        environment["SYNCLINE_LONG"] == "1" ? 20_000 : environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? usual
+    private static let seeds = Seeds.some(60, optimized: 200, night: 20_000)
 
     private static func failure(of plan: SyncPlan) async -> (reason: String, trace: [String])? {
         let world = SyncWorld(plan)
@@ -61,11 +54,7 @@ import Testing
 
     @Test(arguments: 0..<UInt64(4))
     func `stores and their server agree once it is quiet`(part: UInt64) async {
-        if let seed = Self.seed {
-            if part == 0 { await Self.run(seed) }
-            return
-        }
-        for seed in 1...Self.count where seed % 4 == part { await Self.run(seed) }
+        for seed in Self.seeds where seed % 4 == part { await Self.run(seed) }
     }
 
     @Test func `a seed gives the same history each time`() async throws {

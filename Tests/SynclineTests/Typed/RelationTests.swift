@@ -319,12 +319,7 @@ private struct Finding: SyncModel {
         #expect(try await #require(live.next()).get().last?.related?.name == "Pier")
     }
 
-    /// SYNCLINE_SEED=n repeats one history, SYNCLINE_SEEDS=n makes more.
-    private static var seeds: ClosedRange<UInt64> {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["SYNCLINE_SEED"].flatMap(UInt64.init) { return seed...seed }
-        return 1...(environment["SYNCLINE_SEEDS"].flatMap(UInt64.init) ?? 10)
-    }
+    private static let seeds = Seeds.some(10)
 
     @Test(arguments: seeds)
     func `a live page is the page asked for again after every commit`(_ seed: UInt64) async throws {
