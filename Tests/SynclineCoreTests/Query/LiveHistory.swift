@@ -402,3 +402,13 @@ extension RandomHistory {
         projector.store.endCommit()
     }
 }
+
+extension RowReferences {
+    /// What rows refer to by strings.
+    init(_ values: [Value?]) {
+        self.init()
+        for (row, value) in values.enumerated() {
+            if case .string(let id)? = value { append(id, of: row) }
+        }
+    }
+}

@@ -81,13 +81,3 @@ import Testing
         #expect(inspections.pair.result.related[0].map(\.id) == ["s0", "s1", "s2", "s3", "s4", "s8", "t"])
     }
 }
-
-extension RowReferences {
-    /// What rows refer to by strings.
-    init(_ values: [Value?]) {
-        self.init()
-        for (row, value) in values.enumerated() {
-            if case .string(let id)? = value { append(id, of: row) }
-        }
-    }
-}
