@@ -7,7 +7,7 @@ import SynclineGround
 import Testing
 
 @Suite(.serialized) struct TypeBreakageTests {
-    private static let seeds = UInt64(1)...20
+    private static let seeds = UInt64(1)...80
 
     private static func run(_ seed: UInt64) async throws {
         try await TypedColumnTests().`lists, counts, sums and groups go by what values mean`(seed)
