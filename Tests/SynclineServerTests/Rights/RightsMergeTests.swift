@@ -78,6 +78,21 @@ import Testing
         #expect(part.limit == 10 + some && part.ends(true) && !part.ends(false))
     }
 
+    @Test func `a caller whose rows were most of a table is asked for a page at once, until they are not`() {
+        let known = KnownScans()
+        func limit(_ table: String, _ subject: String) -> Int? {
+            known.begin(table, subject).part(of: 500, isFinite: true).limit
+        }
+        var scan = known.begin("a", "ann")
+        for _ in 0...RowScan.some { _ = scan.ends(after: true) }
+        known.end(scan, "a", "ann")
+        #expect(limit("a", "ann") == 500 + RowScan.some)
+        #expect(limit("a", "bob") == 4 * RowScan.some && limit("b", "ann") == 4 * RowScan.some)
+        for _ in 0..<(3 * RowScan.some) { _ = scan.ends(after: false) }
+        known.end(scan, "a", "ann")
+        #expect(limit("a", "ann") == 4 * RowScan.some)
+    }
+
     @Test func `a scan ends once it has read too many rows of others, for good`() {
         var scan = RowScan()
         let own = (0..<3).map { _ in scan.ends(after: true) }

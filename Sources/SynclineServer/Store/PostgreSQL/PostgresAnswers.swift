@@ -15,10 +15,17 @@ import SynclineTables
 extension PostgresConnection {
     /// The last result of what was sent, which the caller must clear.
     func finished(_ isSent: Int32) throws(StoreFailure) -> OpaquePointer? {
+        try last { take throws(StoreFailure) in try results(isSent) { take($1) } }
+    }
+
+    /// The last of some results, which the caller must clear, unless one of them is a failure.
+    func last(
+        of all: (_ take: (OpaquePointer) -> Void) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) -> OpaquePointer? {
         var last: OpaquePointer?
         var failed: StoreFailure?
         do throws(StoreFailure) {
-            try results(isSent) { _, result in
+            try all { result in
                 PQclear(last)
                 last = result
                 if failed == nil, !PostgresConnection.isFine(result) { failed = failure(result) }

@@ -21,7 +21,7 @@ final class PostgresConnection: SQLConnection {
     let waits: PostgresWaitLimits
     private var statements: [ExactString: String] = [:]
     /// What the last statement bound: a number of values, then those of columns.
-    private(set) var last: (values: Int, columns: [Column]) = (0, [])
+    private(set) var lastBound: (values: Int, columns: [Column]) = (0, [])
     private var prepared = 0
     var mustPrepareAgain = false
     /// Statements that are sent with the next one.
@@ -211,20 +211,7 @@ final class PostgresConnection: SQLConnection {
 
     /// A statement's result, which the caller must clear.
     private func perform(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer? {
-        var last: OpaquePointer?
-        var failed: StoreFailure?
-        do throws(StoreFailure) {
-            try exchange(statement) { result in
-                PQclear(last)
-                last = result
-                if failed == nil, !PostgresConnection.isFine(result) { failed = failure(result) }
-            }
-        } catch {
-            failed = failed ?? error
-        }
-        guard let failed else { return last }
-        PQclear(last)
-        throw failed
+        try last { take throws(StoreFailure) in try exchange(statement, take) }
     }
 
     /// Sends what waits, and a statement, and shows the results of the statement; the body must clear each.
@@ -248,7 +235,7 @@ final class PostgresConnection: SQLConnection {
         var failed: StoreFailure?
         try results(isSent, streamed: isStreamed ? ahead.count : nil) { place, result in
             // After the last statement comes only the loss of the connection.
-            if all.indices.contains(place) { last = PostgresConnection.bound(by: all[place]) }
+            if all.indices.contains(place) { lastBound = PostgresConnection.bound(by: all[place]) }
             if place == ahead.count, statement != nil { return body(result) }
             defer { PQclear(result) }
             if failed == nil {

@@ -29,8 +29,8 @@ extension PostgresConnection {
         guard let context = field(result, "W"), let sign = context.lastIndex(of: "$"),
             let number = Int(context[context.index(after: sign)...].prefix { $0.isASCII && $0.isNumber })
         else { return nil }
-        let place = number - 1 - last.values
-        return last.columns.indices.contains(place) ? last.columns[place].name : nil
+        let place = number - 1 - lastBound.values
+        return lastBound.columns.indices.contains(place) ? lastBound.columns[place].name : nil
     }
 
     /// Maps the class of an error code to a failure.
