@@ -13,13 +13,15 @@ struct RuledRead {
     private let source: SQLRights
     let caller: CallerRights
     let limits: RowLimits
-    private let scans: KnownScans
+    private let callers: KnownCallers
+    /// What was asked for ahead about the caller's spans.
+    let ahead = AskedAhead()
 
     init(
         _ statements: TableSQL, _ rights: TableRights, subject: String?, _ store: SQLStore,
         _ connection: any SQLConnection
     ) {
-        (self.statements, self.connection, limits, scans) = (statements, connection, store.limits, store.scans)
+        (self.statements, self.connection, limits, callers) = (statements, connection, store.limits, store.callers)
         source = SQLRights(
             connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
         caller = CallerRights(subject ?? "", rights.terms)
@@ -27,17 +29,26 @@ struct RuledRead {
 
     var dialect: SQLDialect { statements.dialect }
 
-    /// Asks for what the caller's rights begin with, together with the next statement.
-    func lookAhead() throws(StoreFailure) {
-        for step in Set(caller.terms.compactMap(\.alternative.path.first)) {
-            try source.lookAhead(step, from: caller.subject)
-        }
+    /// Asks for what the caller's rights begin with, and for the number of the columns, together with the next statement.
+    func lookAhead(schema: @escaping (Int64) -> Void) throws(StoreFailure) {
+        let steps = Set(caller.terms.compactMap(\.alternative.path.first))
+        for step in steps { try source.lookAhead(step, from: caller.subject, schema: schema) }
+        if steps.isEmpty { try connection.later(StateSQL.schema(dialect)) { schema($0.value(0).integer) } }
     }
 
     /// Whether all of the caller's rights arrive with the next statement.
     var looksAhead: Bool { caller.terms.allSatisfy { $0.alternative.path.count <= 1 } }
 
-    func beginScan() -> RowScan { scans.begin(statements.schema.name, caller.subject) }
+    /// Asks for what is next of the spans that the caller had, together with the next statement.
+    func lookAhead(_ window: RightsWindow, withDepartures: Bool) throws(StoreFailure) {
+        if dialect == .sqlite { return }
+        let spans = callers.spans(statements.schema.name, caller.subject)
+            .filter { withDepartures || $0.interval.end == nil }
+        if gainPlaces(spans, window).isEmpty { return }
+        try ahead.ask(self, spans, window, withDepartures)
+    }
+
+    func beginScan() -> RowScan { callers.begin(statements.schema.name, caller.subject) }
 
     func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
 
@@ -64,18 +75,7 @@ struct RuledRead {
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
-        // Only a list in this order ends with its page.
-        var endsEarly = plan.isByTime && !plan.counts
-        let (page, isEndless) = plan.skip.addingReportingOverflow(plan.limit + 1)
-        var window = RightsWindow(
-            axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min,
-            limit: endsEarly && !isEndless ? min(page, 1000) : 1000)
-        if let after = plan.after {
-            endsEarly = endsEarly && after.time != nil
-            if endsEarly, let time = after.time, time >= window.since {
-                (window.since, window.sinceID) = (time, after.id)
-            }
-        }
+        let (window, endsEarly) = (RightsWindow(plan), plan.endsEarly)
         var (rows, outcome, skipped, room) = ([] as [TableRow], ListOutcome(), 0, AnswerBudget(limits.answerBytes))
         try forEachCandidate(try known(), window, withDepartures: plan.includesDeleted, work) {
             (place, id, right, row: consuming TableRow?) in
@@ -99,9 +99,7 @@ struct RuledRead {
         let plan = asked.through(mark.change)
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
-        let window = RightsWindow(
-            axis: .number, since: plan.since, sinceID: plan.sinceID, until: plan.until ?? .max,
-            limit: plan.counts ? 1000 : min(plan.limit, 1000) + 1)
+        let window = RightsWindow(plan)
         var outcome = ChangeOutcome(count: nil, mark)
         var room = AnswerBudget(limits.answerBytes)
         var count = 0
@@ -125,7 +123,9 @@ struct RuledRead {
         _ known: KnownRights, _ window: RightsWindow, withDepartures: Bool, _ work: FilterWork,
         _ body: TellingRights
     ) throws(StoreFailure) {
-        let spans = spans(known).filter { withDepartures || $0.interval.end == nil }
+        let all = spans(known)
+        if dialect == .postgres { callers.note(all, statements.schema.name, caller.subject) }
+        let spans = all.filter { withDepartures || $0.interval.end == nil }
         var window = window
         var (scan, next, told) = (beginScan(), NextOfSpans(), 0)
         while true {
@@ -225,7 +225,7 @@ struct RuledRead {
         _ scan: inout RowScan, rest: (RowScan) -> Int, _ statement: (_ limit: Int?) -> SQLStatement,
         last: (any SQLRow) -> Void, row: (any SQLRow) -> (isOwn: Bool, isWanted: Bool)
     ) throws(StoreFailure) -> RowScan.End {
-        defer { scans.end(scan, statements.schema.name, caller.subject) }
+        defer { callers.end(scan, statements.schema.name, caller.subject) }
         while true {
             var part = scan.part(of: rest(scan), isFinite: dialect == .postgres)
             var (isWanted, isOver) = (true, false)

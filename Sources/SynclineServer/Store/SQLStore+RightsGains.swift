@@ -24,6 +24,51 @@ struct NextOfSpans {
 
     /// Whether it is known that no row left in the window.
     var haveNoneLeft: Bool { isKnown && left == nil }
+
+    fileprivate mutating func take(
+        _ row: any SQLRow, _ spans: ArraySlice<BucketSpan>, _ window: RightsWindow, _ withDepartures: Bool
+    ) {
+        func place(_ column: Int, isTime: Bool) -> Int64? {
+            if case .null = row.value(column) { return nil }
+            return isTime ? row.instant(column).milliseconds : row.value(column).integer
+        }
+        let span = spans[Int(row.value(0).integer)]
+        haveGains[span] = row.value(1).integer != 0
+        changes[span] = place(2, isTime: window.axis == .time)
+        if withDepartures, let place = place(3, isTime: false) { left = min(left ?? place, place) }
+    }
+}
+
+/// What is next of some spans, asked for with an earlier statement.
+final class AskedAhead {
+    private var spans: Set<BucketSpan> = []
+    private var (window, withDepartures) = (RightsWindow(axis: .number, since: 0, limit: 0), false)
+    private var next = NextOfSpans()
+
+    func ask(
+        _ read: RuledRead, _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
+    ) throws(StoreFailure) {
+        (self.spans, self.window, self.withDepartures) = (Set(spans), window, withDepartures)
+        next.isKnown = true
+        for (part, statement) in read.questions(spans, window, withDepartures) {
+            try read.connection.later(statement) { [self] in next.take($0, part, window, withDepartures) }
+        }
+    }
+
+    /// The answer, if the question is the same.
+    fileprivate func answer(
+        _ read: RuledRead, _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
+    ) throws(StoreFailure) -> NextOfSpans? {
+        guard next.isKnown else { return nil }
+        try read.connection.flush()
+        next.isKnown = false
+        var asked = self.window
+        (asked.until, asked.limit) = (window.until, window.limit)
+        guard asked == window, self.withDepartures == withDepartures, self.spans == Set(spans) else { return nil }
+        var answer = next
+        (answer.isKnown, answer.left) = (true, next.left.flatMap { $0 <= window.until ? $0 : nil })
+        return answer
+    }
 }
 
 extension RuledRead {
@@ -52,6 +97,7 @@ extension RuledRead {
     ) throws(StoreFailure) -> RightsGain? {
         let places = gainPlaces(spans, window)
         if places.isEmpty || spans.count > 4 * RuledRead.spansAtATime { return nil }
+        if !next.isKnown { next = try ahead.answer(self, spans, window, withDepartures) ?? next }
         if !next.isKnown {
             (next.changes, next.left, next.isKnown) = ([:], nil, true)
             try ask(spans, window, &next, withDepartures: withDepartures)
@@ -74,23 +120,21 @@ extension RuledRead {
     private func ask(
         _ spans: [BucketSpan], _ window: RightsWindow, _ next: inout NextOfSpans, withDepartures: Bool
     ) throws(StoreFailure) {
-        func place(_ row: any SQLRow, _ column: Int, isTime: Bool) -> Int64? {
-            if case .null = row.value(column) { return nil }
-            return isTime ? row.instant(column).milliseconds : row.value(column).integer
-        }
-        for part in RuledRead.parts(spans) {
-            let buckets = Dictionary(grouping: zip(part.indices, part).map { (index: $0, span: $1) }, by: \.span.bucket)
-            for spans in buckets.values {
-                try connection.run(statements.next(spans, window, withDepartures: withDepartures)) { row in
-                    let span = part[Int(row.value(0).integer)]
-                    next.haveGains[span] = row.value(1).integer != 0
-                    next.changes[span] = place(row, 2, isTime: window.axis == .time)
-                    if withDepartures, let left = place(row, 3, isTime: false) {
-                        next.left = min(next.left ?? left, left)
-                    }
-                    return true
-                }
+        for (part, statement) in questions(spans, window, withDepartures) {
+            try connection.run(statement) { row in
+                next.take(row, part, window, withDepartures)
+                return true
             }
+        }
+    }
+
+    /// The statements that ask what is next of spans, each for some of them.
+    fileprivate func questions(
+        _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
+    ) -> [(spans: ArraySlice<BucketSpan>, statement: SQLStatement)] {
+        RuledRead.parts(spans).flatMap { part in
+            Dictionary(grouping: zip(part.indices, part).map { (index: $0, span: $1) }, by: \.span.bucket).values
+                .map { (part, statements.next($0, window, withDepartures: withDepartures)) }
         }
     }
 

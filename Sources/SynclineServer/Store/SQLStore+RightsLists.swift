@@ -156,6 +156,7 @@ extension SQLStore {
         return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
             // Times depend on the caller, and so do departures.
             if plan.includesDeleted || plan.namesTime {
+                try read.lookAhead(RightsWindow(plan), withDepartures: plan.includesDeleted)
                 return try closed(plan, connection, wanted).map { plan throws(StoreFailure) in try read.list(plan) }
             }
             if let outcome = try read.directList(plan) { return .done(outcome) }
@@ -174,22 +175,23 @@ extension SQLStore {
             throw tableChanged(statements.schema.name)
         }
         let read = RuledRead(statements, rights, subject: subject, self, connection)
-        return try asOfOneMoment(connection, &number) { () throws(StoreFailure) in
-            try read.lookAhead()
+        return try asOfOneMoment(connection, &number) { schema throws(StoreFailure) in
+            try read.lookAhead(schema: schema)
             return try body(read)
         }
     }
 
     /// Reads with several statements.
+    /// - Parameter body: Tells the number of the columns of that moment.
     func asOfOneMoment<Result>(
-        _ connection: any SQLConnection, _ number: inout Int64, _ body: () throws(StoreFailure) -> Result
+        _ connection: any SQLConnection, _ number: inout Int64,
+        _ body: (_ schema: @escaping (Int64) -> Void) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        var schema = number
+        var last = number
         let result = try connection.reading(dialect) { () throws(StoreFailure) in
-            try connection.later(StateSQL.schema(dialect)) { schema = max(schema, $0.value(0).integer) }
-            return try body()
+            try body { last = max(last, $0) }
         }
-        number = schema
+        number = last
         return result
     }
 }

@@ -14,7 +14,7 @@ final class SQLStore: TableStore {
     let queue: WriteQueue
     let counts = StoreMeasures()
     let ticks = TickQueue()
-    let scans = KnownScans()
+    let callers = KnownCallers()
     /// Called when readers may see more changes.
     let listener = Mutex<(@Sendable () -> Void)?>(nil)
     /// Where the database's numbers come from.
@@ -175,7 +175,10 @@ final class SQLStore: TableStore {
                 }
                 defer { number = max(number, seen) }
                 if statements.schema.definition.rules.isEmpty { return try read() }
-                return try asOfOneMoment(connection, &number, read)
+                return try asOfOneMoment(connection, &number) { schema throws(StoreFailure) in
+                    try connection.later(StateSQL.schema(dialect)) { schema($0.value(0).integer) }
+                    return try read()
+                }
             }
         }
     }
@@ -337,7 +340,8 @@ final class SQLStore: TableStore {
                         if statements.schema.definition.rules.read != nil {
                             return try ruled(statements, plan.subject, connection, &number) {
                                 read throws(StoreFailure) in
-                                try mark(connection, known, wanted).map { mark throws(StoreFailure) in
+                                try read.lookAhead(RightsWindow(plan), withDepartures: plan.since > 0)
+                                return try mark(connection, known, wanted).map { mark throws(StoreFailure) in
                                     try read.changes(plan, mark)
                                 }
                             }

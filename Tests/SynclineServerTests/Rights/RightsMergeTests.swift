@@ -79,14 +79,17 @@ import Testing
     }
 
     @Test func `a caller whose rows were most of a table is asked for a page at once, until they are not`() {
-        let known = KnownScans()
+        let known = KnownCallers()
         func limit(_ table: String, _ subject: String) -> Int? {
             known.begin(table, subject).part(of: 500, isFinite: true).limit
         }
         var scan = known.begin("a", "ann")
         for _ in 0...RowScan.some { _ = scan.ends(after: true) }
         known.end(scan, "a", "ann")
-        #expect(limit("a", "ann") == 500 + RowScan.some)
+        #expect(limit("a", "ann") == 500)
+        for _ in 0..<3 { _ = scan.ends(after: false) }
+        known.end(scan, "a", "ann")
+        #expect(limit("a", "ann") == 503)
         #expect(limit("a", "bob") == 4 * RowScan.some && limit("b", "ann") == 4 * RowScan.some)
         for _ in 0..<(3 * RowScan.some) { _ = scan.ends(after: false) }
         known.end(scan, "a", "ann")

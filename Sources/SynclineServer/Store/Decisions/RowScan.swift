@@ -6,8 +6,8 @@ import SynclineGround
 
 struct RowScan {
     private(set) var isWorthIt = true
-    /// Whether the caller's last one was.
-    let wasWorthIt: Bool
+    /// How many rows of others the caller's last one read, if it was worth it.
+    private let last: Int?
     /// The rows of the caller so far.
     private(set) var own = 0
     private var others = 0
@@ -38,15 +38,22 @@ struct RowScan {
         }
     }
 
-    /// - Parameter wasWorthIt: Whether most rows were the caller's the last time.
-    init(wasWorthIt: Bool = false) { self.wasWorthIt = wasWorthIt }
+    /// - Parameter last: How many rows of others the caller's last scan read, if most were the caller's.
+    init(last: Int? = nil) { self.last = last }
+
+    /// Whether the caller's last one was worth it.
+    var wasWorthIt: Bool { last != nil }
+
+    /// What the caller's next scan begins with.
+    var lesson: Int? { isWorthIt && own > RowScan.some ? others : nil }
 
     /// - Parameter rest: The number of rows that are still wanted. A filter may pass over more.
     func part(of rest: Int, isFinite: Bool) -> Part {
         if !isFinite { return Part(limit: nil) }
         let first = 4 * RowScan.some
-        let rest = (rest > 0 ? rest : first) + RowScan.some
-        return Part(limit: wasWorthIt ? rest : min(rest, own == 0 ? first : 16 * own))
+        let rest = rest > 0 ? rest : first
+        if let last { return Part(limit: rest + min(max(last, others), RowScan.some)) }
+        return Part(limit: min(rest + RowScan.some, own == 0 ? first : 16 * own))
     }
 
     /// Notes a row. Returns whether it is the last one to read in this order.
@@ -54,34 +61,5 @@ struct RowScan {
         if isOwn { own += 1 } else { others += 1 }
         isWorthIt = isWorthIt && others <= own + RowScan.some
         return !isWorthIt
-    }
-}
-
-/// For which callers scans were worth it.
-final class KnownScans: Sendable {
-    private struct Key: Hashable {
-        let table: String
-        let subject: ExactString
-    }
-
-    private let worth = Mutex<Set<Key>>([])
-    private static let limit = 10_000
-
-    func begin(_ table: String, _ subject: String) -> RowScan {
-        RowScan(wasWorthIt: worth.withLock { $0.contains(Key(table: table, subject: ExactString(subject))) })
-    }
-
-    func end(_ scan: RowScan, _ table: String, _ subject: String) {
-        let key = Key(table: table, subject: ExactString(subject))
-        let isWorthIt = scan.isWorthIt && scan.own > RowScan.some
-        worth.withLock { worth in
-            if !isWorthIt {
-                worth.remove(key)
-            } else if worth.count < KnownScans.limit {
-                worth.insert(key)
-            } else {
-                worth = [key]
-            }
-        }
     }
 }

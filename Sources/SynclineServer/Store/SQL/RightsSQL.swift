@@ -64,6 +64,16 @@ enum RightsSQL {
             """)
     }
 
+    /// The edges from a name, and first the number that increases with each change of the columns.
+    static func edgesAndSchema(_ step: RuleEdge, from: String, _ dialect: SQLDialect) -> SQLStatement {
+        SQLStatement(
+            dialect,
+            """
+            SELECT s."schema", "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_state" s \
+            LEFT JOIN "syncline_edges" ON "step" = \(.integer(number(step))) AND "from" = \(.text(from))
+            """)
+    }
+
     /// Waits for the writes that edges of some rows permit, and for no later ones.
     static func lock(_ steps: [RuleEdge], rows: [String], _ dialect: SQLDialect) -> SQLStatement {
         let numbers = steps.map { "\(.integer(number($0)))" as SQLText }

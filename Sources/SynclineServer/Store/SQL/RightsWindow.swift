@@ -2,9 +2,10 @@
 
 import SynclineGround
 import SynclineTables
+import SynclineWire
 
 /// The places after which rows are wanted, and at most how many.
-struct RightsWindow {
+struct RightsWindow: Hashable {
     /// The order of the places.
     enum Axis {
         case number, time
@@ -29,6 +30,29 @@ struct RightsWindow {
         if let sinceID { condition = "(\(column), \(id)) > (\(value(since)), \(.text(sinceID)))" }
         return until == .max ? condition : "\(condition) AND \(column) <= \(value(until))"
     }
+}
+
+extension RightsWindow {
+    init(_ plan: ListPlan) {
+        let (page, isEndless) = plan.skip.addingReportingOverflow(plan.limit + 1)
+        self.init(
+            axis: .time, since: plan.filter?.earliestTime.map { $0 - 1 } ?? .min,
+            limit: plan.endsEarly && !isEndless ? min(page, 1000) : 1000)
+        if plan.endsEarly, let after = plan.after, let time = after.time, time >= since {
+            (since, sinceID) = (time, after.id)
+        }
+    }
+
+    init(_ plan: ChangePlan) {
+        self.init(
+            axis: .number, since: plan.since, sinceID: plan.sinceID, until: plan.until ?? .max,
+            limit: plan.counts ? 1000 : min(plan.limit, 1000) + 1)
+    }
+}
+
+extension ListPlan {
+    /// Whether a list of what is new to a caller ends with its page: only one in the order of times does.
+    var endsEarly: Bool { isByTime && !counts && after.map { $0.time != nil } ?? true }
 }
 
 /// A time in which a caller had the right to a bucket.

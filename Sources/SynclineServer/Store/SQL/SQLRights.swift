@@ -32,11 +32,15 @@ final class KnownEdges {
     func forget() { found = [:] }
 
     fileprivate func lookAhead(
-        _ step: RuleEdge, from: String, _ statement: SQLStatement, _ connection: any SQLConnection
+        _ step: RuleEdge, from: String, _ statement: SQLStatement, _ connection: any SQLConnection,
+        _ schema: @escaping (Int64) -> Void
     ) throws(StoreFailure) {
         let key = Key(step, from, nil)
         (found[key], _) = ([], ahead.insert(key))
-        try connection.later(statement) { [self] row in found[key]?.append(RightEdge(row)) }
+        try connection.later(statement) { [self] row in
+            schema(row.value(0).integer)
+            if row.value(1) != .null { found[key]?.append(RightEdge(row, at: 1)) }
+        }
     }
 
     fileprivate func edges(
@@ -100,10 +104,12 @@ struct SQLRights: RightsSource {
         }
     }
 
-    /// Reads edges from a name together with the next statement. They are of this transaction.
-    func lookAhead(_ step: RuleEdge, from: String) throws(StoreFailure) {
-        let statement = RightsSQL.edges(step, from: from, to: nil, locks: locks, dialect)
-        try known.lookAhead(step, from: from, statement, connection)
+    /// Reads edges from a name together with the next statement, and the number of the columns. They are of this transaction.
+    func lookAhead(
+        _ step: RuleEdge, from: String, schema: @escaping (Int64) -> Void
+    ) throws(StoreFailure) {
+        let statement = RightsSQL.edgesAndSchema(step, from: from, dialect)
+        try known.lookAhead(step, from: from, statement, connection, schema)
     }
 
     /// The buckets of the table's rules, by their numbers.
@@ -165,8 +171,9 @@ struct SQLRights: RightsSource {
 }
 
 extension RightEdge {
-    fileprivate init(_ row: any SQLRow) {
-        self.init(RuleEnds(from: row.value(0).text, to: row.value(1).text), RightInterval(row, at: 2))
+    fileprivate init(_ row: any SQLRow, at place: Int = 0) {
+        let ends = RuleEnds(from: row.value(place).text, to: row.value(place + 1).text)
+        self.init(ends, RightInterval(row, at: place + 2))
     }
 }
 

@@ -150,9 +150,12 @@ enum SQLDialect: Hashable, Sendable {
 
     /// Strings as PostgreSQL's text of an array.
     static func list(_ texts: [String]) -> String {
-        "{"
-            + texts.map { "\"\($0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" }
-            .joined(separator: ",") + "}"
+        "{" + texts.map { "\"\(escaped($0))\"" }.joined(separator: ",") + "}"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        if !text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) { return text }
+        return text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
     /// Strings as rows of one column, `value`.
