@@ -42,10 +42,15 @@ enum StoreName: String, CaseIterable, Codable, Sendable {
     case sqliteClusteredTuned = "sqlite-without-rowid-tuned"
     case lmdb
     case rocksdb
+    case duckdb
 
     var isSQLite: Bool { rawValue.hasPrefix("sqlite") }
     var isSyncline: Bool { self == .syncline || self == .synclineTuned }
     var hasQueries: Bool { isSyncline || isSQLite }
+    /// Whether it is made for questions about many rows, and only asked those.
+    var isAnalytic: Bool { self == .duckdb }
+    /// Whether its program is installed. Libraries are always there.
+    var isInstalled: Bool { self != .duckdb || DuckDBStore.program != nil }
 
     /// Opens the store in a directory that exists, or creates it there.
     func open(_ directory: String, _ durability: Durability) async throws -> any Store {
@@ -58,6 +63,7 @@ enum StoreName: String, CaseIterable, Codable, Sendable {
         case .sqliteClusteredTuned: try SQLiteStore(directory, durability, .init(clustered: true, tuned: true))
         case .lmdb: try LMDBStore(directory, durability)
         case .rocksdb: try RocksDBStore(directory, durability)
+        case .duckdb: try DuckDBStore(directory)
         }
     }
 }

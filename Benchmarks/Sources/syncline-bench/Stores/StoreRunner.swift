@@ -7,9 +7,11 @@ struct StoreRunner {
     let options: StoreOptions
     let runner: Runner
 
-    private var stores: [StoreName] { StoreName.allCases.filter(options.stores.contains) }
+    private var all: [StoreName] { StoreName.allCases.filter { options.stores.contains($0) && $0.isInstalled } }
+    private var stores: [StoreName] { all.filter { !$0.isAnalytic } }
 
     func run(_ show: (StoreTable) -> Void) throws {
+        for store in options.stores where !store.isInstalled { runner.progress("\(store.rawValue) is not installed") }
         if wants(.single) { show(try singles(.durable)) }
         if wants(.buffered) { show(try singles(.buffered)) }
         if wants(.ordered) { show(try batches(isOrdered: true)) }
@@ -72,7 +74,7 @@ struct StoreRunner {
             "rows/s")
         table.targets = [.init(of: "SQLite", isMet: \.isSQLite, multiple: isOrdered ? 1.5 : 6)]
         if !isOrdered { table.targets.append(.init(of: "RocksDB", isMet: { $0 == .rocksdb }, multiple: 2.5)) }
-        try forEachTurn(table.name, stores) { store, round in
+        try forEachTurn(table.name, isOrdered ? stores : all) { store, round in
             removeTree(directory(store))
             let worker = try start(store, directory(store), options.rows, isOrdered: isOrdered, .durable)
             let command = StoreCommand.insert(first: 0, count: options.rows, batch: 1000, secondsAtMost: 600)
@@ -140,7 +142,9 @@ struct StoreRunner {
     private func lists(_ show: (StoreTable) -> Void) throws {
         let stores = stores.filter(\.hasQueries)
         let questions = ListQuestion.allCases.filter(options.questions.contains)
-        for question in questions where !question.isIndexed { show(try list(question, stores)) }
+        for question in questions where !question.isIndexed {
+            show(try list(question, stores + all.filter(\.isAnalytic)))
+        }
         for store in stores {
             runner.progress("lists: indexes made by \(store.rawValue)")
             let worker = try start(store, directory(store), 1, isOrdered: false, .durable)
