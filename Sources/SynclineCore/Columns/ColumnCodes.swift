@@ -20,7 +20,7 @@ struct ColumnCodes {
     private static let few = 17
 
     /// Nil for a column that may have many values.
-    init?(_ block: ColumnBlock, _ column: ColumnBlock.Column) {
+    init?(_ block: borrowing ColumnBlock, _ column: ColumnBlock.Column) {
         let values: Int
         switch column.encoding {
         case .constant: (start, width, values) = (column.start, 0, 1)

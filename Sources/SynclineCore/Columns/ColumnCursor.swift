@@ -11,7 +11,8 @@ struct ColumnStretch {
 }
 
 final class ColumnCursor {
-    @exclusivity(unchecked) private var block: ColumnBlock
+    // Its owner retains the block.
+    @exclusivity(unchecked) unowned(unsafe) private var block: ColumnBlock
     /// The rows and the other entries that are passed.
     @exclusivity(unchecked) private var row = 0
     @exclusivity(unchecked) private var other = 0
@@ -24,13 +25,14 @@ final class ColumnCursor {
     @exclusivity(unchecked) private var wanted = RowBits()
 
     /// Begins with the first entry of a block.
-    init(_ block: ColumnBlock) {
-        self.block = block
+    init(_ block: Unmanaged<ColumnBlock>) {
+        self.block = block._withUnsafeGuaranteedRef { $0 }
         sight.move(to: block)
     }
 
-    func open(_ block: ColumnBlock) {
-        (self.block, row, other) = (block, 0, 0)
+    func open(_ block: Unmanaged<ColumnBlock>) {
+        self.block = block._withUnsafeGuaranteedRef { $0 }
+        (row, other) = (0, 0)
         sight.move(to: block)
     }
 

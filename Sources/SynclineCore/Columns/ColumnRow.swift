@@ -17,7 +17,7 @@ package final class ColumnRow {
     package init() {}
 
     @inline(__always)
-    func move(to block: ColumnBlock) { self.block = .passUnretained(block) }
+    func move(to block: Unmanaged<ColumnBlock>) { self.block = block }
 
     @inline(__always)
     func move(to block: Unmanaged<ColumnBlock>, _ row: Int) {

@@ -19,7 +19,7 @@ struct BitPlanes {
     let width: Int
 
     /// Nil for numbers that are not in planes.
-    init?(_ block: ColumnBlock, at start: Int, width: Int) {
+    init?(_ block: borrowing ColumnBlock, at start: Int, width: Int) {
         guard width <= PackedNumbers.mostPlanes, let memory = block.bytes.baseAddress else { return nil }
         (self.start, self.width, stride) = (memory + start, width, (block.rows + 7) / 8)
     }

@@ -120,15 +120,6 @@ package final class BlockCache: Sendable {
     /// The size of the cached blocks in bytes.
     var size: Int { content.withLock { $0.size } }
 
-    /// Fetches a block that will be read from its beginning to its end, if it is cached: all of it, or, of columns, their
-    /// beginnings.
-    func prefetch(_ place: Place) {
-        content.withLock { content in
-            guard let slot = content[place] else { return }
-            content.prefetch(slot, lines: content.slots[slot].columns == nil ? 66 : 8)
-        }
-    }
-
     /// Gives the lookups in a run their blocks, those that are cached, and fetches what a search reads first.
     /// - Parameters:
     ///   - run: The run's place among those of the lookups.
@@ -151,6 +142,19 @@ package final class BlockCache: Sendable {
         content.withLock { content in
             guard let slot = content[place] else { return nil }
             content.prefetch(slot, lines: 1)
+            content.slots[slot].isUsed = true
+            return content.slots[slot].block
+        }
+    }
+
+    /// Returns a block of a scan, and fetches the next one, which will be read from its beginning to its end, if it is
+    /// cached: all of it, or, of columns, their beginnings.
+    func blockOfScan(at place: Place) -> RunBlock? {
+        content.withLock { content in
+            guard let slot = content[place] else { return nil }
+            if let next = content[Place(run: place.run, block: place.block + 1)] {
+                content.prefetch(next, lines: content.slots[next].columns == nil ? 66 : 8)
+            }
             content.slots[slot].isUsed = true
             return content.slots[slot].block
         }

@@ -67,7 +67,7 @@ extension Run {
             entries.removeAll(keepingCapacity: true)
             keys.removeAll()
             do throws(MalformedBytes) {
-                if let columns = block.columns { return try enter(columns, before: limit) }
+                if let columns = block.columnsInPlace { return try enter(columns, before: limit) }
                 var cursor = try RunBlock.Cursor(block, atPart: part)
                 let end = try block.end(ofPart: part)
                 while cursor.isValid, cursor.start < end {
@@ -81,7 +81,7 @@ extension Run {
             }
         }
 
-        private func enter(_ columns: ColumnBlock, before limit: Bytes?) throws(MalformedBytes) {
+        private func enter(_ columns: Unmanaged<ColumnBlock>, before limit: Bytes?) throws(MalformedBytes) {
             values.removeAll()
             let place = ColumnCursor(columns)
             while !place.isAtEnd {

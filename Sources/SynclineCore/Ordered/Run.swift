@@ -143,10 +143,7 @@ package final class Run: Sendable {
 
         /// Returns a block, which is cached if no other has to go for it.
         mutating func block(_ place: Int, of run: Run) throws(SyncError) -> RunBlock {
-            if let known = run.cache.block(at: run.cachePlace(place)) {
-                run.cache.prefetch(run.cachePlace(place + 1))
-                return known
-            }
+            if let known = run.cache.blockOfScan(at: run.cachePlace(place)) { return known }
             if !(first..<first + ahead.count).contains(place) {
                 ahead = try run.read(from: place, count)
                 first = place
@@ -245,7 +242,7 @@ package final class Run: Sendable {
                 throw .malformed("a run's block")
             }
             super.init()
-            try settle()
+            if inner.isValid { show(inner.key, view: inner.view) } else { try settle() }
         }
 
         override func advance() throws(SyncError) {
@@ -284,20 +281,30 @@ package final class Run: Sendable {
                     show(inner.key, view: inner.view)
                     return true
                 }
-                try settle()
+                guard try open() else { return true }
             }
             return true
         }
 
         private func settle() throws(SyncError) {
+            guard try open() else { return }
+            do throws(MalformedBytes) { try inner.show() } catch { throw .malformed("a run's block") }
+            show(inner.key, view: inner.view)
+        }
+
+        /// Opens the next block with an entry. Returns false at the end of the run.
+        private func open() throws(SyncError) -> Bool {
             while !inner.isValid {
                 place += 1
-                guard place < run.index.addresses.count else { return end() }
+                guard place < run.index.addresses.count else {
+                    end()
+                    return false
+                }
                 let block = try scan.block(place, of: run)
-                do throws(MalformedBytes) { try inner.open(block) } catch { throw .malformed("a run's block") }
+                do throws(MalformedBytes) { try inner.open(consume block) } catch { throw .malformed("a run's block") }
                 if !hidden.isEmpty { inner.hidden = hidden[place] }
             }
-            show(inner.key, view: inner.view)
+            return true
         }
     }
 }

@@ -291,11 +291,11 @@ package final class RunBlock: @unchecked Sendable {
         init(_ block: RunBlock, from key: Bytes) throws(MalformedBytes) {
             self.block = block
             reader = ByteReader(block.bytes)
-            if let columns = block.columns {
+            if let columns = block.columnsInPlace {
                 let place = ColumnCursor(columns)
                 self.columns = place
                 place.seek(key)
-                try show(place)
+                try show()
             } else {
                 reader.offset = try block.startOfSearch(for: key)
                 try seek(key)
@@ -311,7 +311,8 @@ package final class RunBlock: @unchecked Sendable {
         }
 
         /// Shows the current entry of a block in columns, if there is one.
-        private mutating func show(_ place: ColumnCursor) throws(MalformedBytes) {
+        mutating func show() throws(MalformedBytes) {
+            guard block.columnsInPlace != nil, let place = columns else { return }
             isValid = !place.isAtEnd
             guard isValid else { return }
             try place.show()
@@ -338,14 +339,13 @@ package final class RunBlock: @unchecked Sendable {
             isValid = false
         }
 
-        /// Moves to the beginning of another block.
-        mutating func open(_ block: RunBlock) throws(MalformedBytes) {
-            self.block = block
-            if let block = block.columns {
-                let place = columns ?? ColumnCursor(block)
-                columns = place
-                place.open(block)
-                return try show(place)
+        /// Moves to the beginning of another block. The first entry of one in columns is not shown: a visit needs none.
+        mutating func open(_ next: consuming RunBlock) throws(MalformedBytes) {
+            block = next
+            if let place = block.columnsInPlace {
+                isValid = true
+                if let columns { columns.open(place) } else { columns = ColumnCursor(place) }
+                return
             }
             reader = ByteReader(block.bytes, at: try block.start(ofPart: 0))
             try advance()
@@ -353,7 +353,7 @@ package final class RunBlock: @unchecked Sendable {
 
         /// See `ColumnCursor`.
         func stretch(before limit: Bytes?) -> ColumnStretch? {
-            isValid && block.columns != nil ? columns?.stretch(before: limit) : nil
+            isValid && block.columnsInPlace != nil ? columns?.stretch(before: limit) : nil
         }
 
         func skip(to row: Int) { columns?.skip(to: row) }
@@ -362,7 +362,7 @@ package final class RunBlock: @unchecked Sendable {
         mutating func countRest() throws(MalformedBytes) -> Int {
             guard isValid else { return 0 }
             isValid = false
-            if block.columns != nil, let columns { return try columns.countRest() }
+            if block.columnsInPlace != nil, let columns { return try columns.countRest() }
             var count = view == nil ? 0 : 1
             // A copy stays in registers.
             var reader = reader
@@ -378,8 +378,8 @@ package final class RunBlock: @unchecked Sendable {
             before limit: Bytes?, _ filter: (any ColumnFilter)?, _ body: (Bytes, ValueView) throws(SyncError) -> Bool
         ) throws(SyncError) -> Bool {
             guard isValid else { return true }
+            if block.columnsInPlace != nil, let columns { return try visit(columns, before: limit, filter, body) }
             if let limit, key.compare(limit) >= 0 { return true }
-            if block.columns != nil, let columns { return try visit(columns, before: limit, filter, body) }
             if let view, !isHidden, try !body(key, view) { return false }
             var approach = Approach(matched: limit.map { key.sharedPrefix(with: $0) } ?? 0)
             var reader = reader
@@ -409,15 +409,15 @@ package final class RunBlock: @unchecked Sendable {
             _ body: (Bytes, ValueView) throws(SyncError) -> Bool
         ) throws(SyncError) -> Bool {
             guard try place.visit(before: limit, leavingOut: hidden, filter, body) else { return false }
-            do throws(MalformedBytes) { try show(place) } catch { throw .malformed("a run's block") }
+            do throws(MalformedBytes) { try show() } catch { throw .malformed("a run's block") }
             return true
         }
 
         @inline(__always)
         mutating func advance() throws(MalformedBytes) {
-            if block.columns != nil, let columns {
+            if block.columnsInPlace != nil, let columns {
                 columns.moveOn()
-                return try show(columns)
+                return try show()
             }
             isValid = !reader.isAtEnd
             guard isValid else { return }

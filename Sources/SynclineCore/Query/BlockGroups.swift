@@ -324,7 +324,8 @@ private enum Way {
     case sum, least, greatest, each
 
     init(
-        _ function: RowAggregate.Function, _ type: ColumnType, _ column: ColumnBlock.Column, in block: ColumnBlock
+        _ function: RowAggregate.Function, _ type: ColumnType, _ column: ColumnBlock.Column,
+        in block: borrowing ColumnBlock
     ) {
         self = .each
         switch column.encoding {

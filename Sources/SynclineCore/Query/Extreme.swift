@@ -8,6 +8,8 @@ struct Extreme {
     private let isLast: Bool
     /// The value's place in the order of the column; empty if there is none.
     private var place: [UInt8] = []
+    /// A value of this place as it was last encoded.
+    private var encoded: [UInt8] = []
     private var spelling = Spelling()
     /// How many rows have this value.
     private var rows = 0
@@ -22,16 +24,21 @@ struct Extreme {
     mutating func change(
         _ value: Bytes, of row: EncodedRowView, isAdded: Bool, times count: Int = 1
     ) throws(MalformedBytes) -> Bool {
-        guard let candidate = try candidate(value) else { return true }
-        if candidate == place {
-            rows += isAdded ? count : -count
-            return spelling.change(try value.firstValue(), of: row, isAdded: isAdded, rows) && rows > 0
+        if value.isEmpty { return true }
+        let value = try value.firstValue()
+        if !encoded.withBytes({ $0.hasSameBytes(as: value) }) {
+            guard let candidate = try candidate(value) else { return true }
+            if candidate != place {
+                let isBetter =
+                    isLast ? IndexInterval.isBefore(place, candidate) : IndexInterval.isBefore(candidate, place)
+                guard isAdded, place.isEmpty || isBetter else { return true }
+                (place, encoded, rows, spelling) = (candidate, [UInt8](value), count, Spelling())
+                return spelling.change(value, of: row, isAdded: true, 1)
+            }
+            encoded = [UInt8](value)
         }
-        let isBetter =
-            isLast ? IndexInterval.isBefore(place, candidate) : IndexInterval.isBefore(candidate, place)
-        guard isAdded, place.isEmpty || isBetter else { return true }
-        (place, rows, spelling) = (candidate, count, Spelling())
-        return spelling.change(try value.firstValue(), of: row, isAdded: true, 1)
+        rows += isAdded ? count : -count
+        return spelling.change(value, of: row, isAdded: isAdded, rows) && rows > 0
     }
 
     /// The value; null if there is none.

@@ -30,7 +30,7 @@ import Testing
             for column in columns.columns { seen.insert(column.encoding.rawValue) }
             let row = ColumnRow()
             columns.symbols = table
-            row.move(to: columns)
+            row.move(to: .passUnretained(columns))
             for place in 0..<count {
                 let key = rows.keys[place]
                 let found = key.withBytes { columns.place(of: $0) }
@@ -68,7 +68,7 @@ import Testing
             let block = RunBlock(bytes.inPlace)
             let columns = try #require(block.columns)
             let row = ColumnRow()
-            row.move(to: columns)
+            row.move(to: .passUnretained(columns))
             let view = RowView(.passUnretained(shape), .passUnretained(row))
             for place in 0..<rows.keys.count {
                 row.move(to: place)

@@ -61,7 +61,7 @@ struct DamagedBlock {
         guard let columns = block.columns else { return false }
         columns.symbols = symbols
         let row = ColumnRow()
-        row.move(to: columns)
+        row.move(to: .passUnretained(columns))
         for place in 0..<columns.rows {
             row.move(to: place)
             for column in 0..<columns.valueCount { _ = row.value(column) }
@@ -80,7 +80,8 @@ struct DamagedBlock {
                 }
             }
         }
-        let cursor = ColumnCursor(columns)
+        defer { extendLifetime(columns) }
+        let cursor = ColumnCursor(.passUnretained(columns))
         (keys.last ?? [255]).withBytes { limit in
             _ = try? cursor.visit(before: limit, nil) { _, view throws(SyncError) in view.plain.count >= 0 }
         }
