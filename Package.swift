@@ -80,11 +80,12 @@ let package = Package(
         ),
         .systemLibrary(name: "CMalloc"),
         .target(name: "CAtomics"),
-        .target(name: "SynclineGround", dependencies: ["CAtomics"], swiftSettings: settings),
+        .target(name: "CLibrary", swiftSettings: settings),
+        .target(name: "SynclineGround", dependencies: ["CAtomics", "CLibrary"], swiftSettings: settings),
         .target(
             name: "SegmentLog",
             dependencies: [
-                "SynclineGround",
+                "CLibrary", "SynclineGround",
                 // Apple platforms bring the same block format in their Compression library.
                 .target(name: "CLZ4", condition: .when(platforms: [.linux])),
                 "CChecksum",
@@ -93,11 +94,12 @@ let package = Package(
             resources: privacy,
             swiftSettings: settings
         ),
-        .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
+        .target(
+            name: "SynclineCore", dependencies: ["CAtomics", "CLibrary", "SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineWire",
             dependencies: [
-                "CChecksum", "SynclineCore", "SynclineGround",
+                "CChecksum", "CLibrary", "SynclineCore", "SynclineGround",
                 // Apple platforms bring URLSession.
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
@@ -105,16 +107,19 @@ let package = Package(
         ),
         .target(
             name: "Syncline",
-            dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: ["CLibrary", "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
             swiftSettings: settings
         ),
         .target(
             name: "SynclineSQL",
-            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: [
+                "CLibrary", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire",
+            ],
             swiftSettings: settings
         ),
         // Faults, crashes and random numbers for tests of the log and the core, without sync.
-        .target(name: "LogTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        .target(
+            name: "LogTesting", dependencies: ["CLibrary", "SegmentLog", "SynclineGround"], swiftSettings: settings),
         .target(
             name: "SynclineTesting",
             dependencies: [
@@ -134,14 +139,14 @@ let package = Package(
         .target(
             name: "SynclineServer",
             dependencies: [
-                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CMicroHTTPD",
-                "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
+                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CLibrary",
+                "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "syncline-server",
-            dependencies: ["SynclineServer"],
+            dependencies: ["CLibrary", "SynclineServer"],
             path: "tools/syncline-server",
             swiftSettings: settings
         ),
@@ -160,15 +165,15 @@ let package = Package(
         .target(
             name: "SynclineTool",
             dependencies: [
-                "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports",
-                "SynclineSQL", "SynclineServer", "SynclineTesting", "SynclineWire",
+                "CLibrary", "SegmentLog", "StudioPage", "Syncline", "SynclineCore", "SynclineGround",
+                "SynclineReports", "SynclineSQL", "SynclineServer", "SynclineTesting", "SynclineWire",
             ],
             path: "tools/syncline/Tool",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "syncline",
-            dependencies: ["SynclineTool"],
+            dependencies: ["CLibrary", "SynclineTool"],
             path: "tools/syncline",
             exclude: ["Page", "Tool"],
             swiftSettings: settings

@@ -1,14 +1,9 @@
 // A test's control of a disk in memory: it arms failures, damages bytes, reads the counts, and inspects the durable
 // state. None of it is counted, and all of it still works after the disk ended.
 
+import CLibrary
 public import SegmentLog
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension MemoryStorage {
     /// Works on what decides over the calls, and begins to count them if nothing did yet.

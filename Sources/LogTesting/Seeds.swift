@@ -1,11 +1,7 @@
 // The seeds of random tests. In the environment, SYNCLINE_SEED=n repeats one, SYNCLINE_SEEDS=n runs n of them, from
 // SYNCLINE_FIRST_SEED on, and SYNCLINE_LONG=1 a night's worth.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 package enum Seeds {
     /// - Parameters:

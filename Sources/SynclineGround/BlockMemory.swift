@@ -2,11 +2,7 @@
 // frees them all the time, in no order. The system's allocator searches for room and merges what is free; here each block
 // takes a piece of a slab, and all pieces of a slab are alike.
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import CLibrary
 
 public enum BlockMemory {
     /// A block of one page or two, and the frame around it.

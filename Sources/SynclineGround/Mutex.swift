@@ -8,11 +8,11 @@
 #if !canImport(Darwin) && !OWN_LOCKS
     @_exported public import Synchronization
 #else
+    public import CLibrary
+
     #if canImport(Darwin)
-        public import Darwin
         public typealias SystemLock = os_unfair_lock
     #else
-        public import Glibc
         public typealias SystemLock = pthread_mutex_t
     #endif
 

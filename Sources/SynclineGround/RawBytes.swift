@@ -1,12 +1,6 @@
 // Little-endian numbers in raw memory, always bounds-checked, and memory compared.
 
-#if canImport(Darwin)
-    public import Darwin
-#elseif canImport(Glibc)
-    public import Glibc
-#elseif canImport(Musl)
-    public import Musl
-#endif
+public import CLibrary
 
 extension UnsafeRawBufferPointer {
     @inlinable public func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self, at offset: Int)

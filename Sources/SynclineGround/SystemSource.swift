@@ -1,11 +1,7 @@
 // The source of time and chance. Nothing else asks the system for them: each library has an interface of its own, which
 // a test can replace, and which uses this.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 package enum SystemSource {
     /// The wall clock: milliseconds since 1970.

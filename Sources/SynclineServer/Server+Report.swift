@@ -1,15 +1,7 @@
 // `syncline-server report`: reads the log and the database, and writes the report to standard output.
 
-import SynclineCore
-import SynclineGround
+import CLibrary
 import SynclineTables
-import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension Server {
     /// Passes the lines of a report to the body, until it returns false.

@@ -1,14 +1,9 @@
 // `syncline-server load`: runs a load against a server, prints what came of it, and returns the exit code.
 
+import CLibrary
 import Dispatch
 import SynclineGround
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension ServerTool {
     /// The first signal ends the load early, the next one also the removal of its rows.

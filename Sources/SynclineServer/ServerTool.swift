@@ -1,17 +1,12 @@
 // The command: takes arguments and returns an exit code. Standard output has one line, the address; everything else
 // goes to standard error.
 
+import CLibrary
 import CMalloc
 import Dispatch
 import SynclineCore
 import SynclineGround
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 package enum ServerTool {
     /// Runs the server until it is told to stop.

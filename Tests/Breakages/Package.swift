@@ -19,32 +19,39 @@ let package = Package(
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
         .target(name: "CChecksum"),
         .target(name: "CAtomics"),
-        .target(name: "SynclineGround", dependencies: ["CAtomics"], swiftSettings: settings),
+        .target(name: "CLibrary", swiftSettings: settings),
+        .target(name: "SynclineGround", dependencies: ["CAtomics", "CLibrary"], swiftSettings: settings),
         .target(
             name: "SegmentLog",
             dependencies: [
-                .target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum", "SynclineGround",
+                .target(name: "CLZ4", condition: .when(platforms: [.linux])), "CChecksum", "CLibrary",
+                "SynclineGround",
             ],
             swiftSettings: settings),
-        .target(name: "LogTesting", dependencies: ["SegmentLog", "SynclineGround"], swiftSettings: settings),
+        .target(
+            name: "LogTesting", dependencies: ["CLibrary", "SegmentLog", "SynclineGround"], swiftSettings: settings),
         // Only what it re-exports.
         .target(name: "SynclineTesting", dependencies: ["LogTesting"], swiftSettings: settings),
-        .target(name: "SynclineCore", dependencies: ["CAtomics", "SynclineGround"], swiftSettings: settings),
+        .target(
+            name: "SynclineCore", dependencies: ["CAtomics", "CLibrary", "SynclineGround"], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .target(
             name: "SynclineWire",
             dependencies: [
-                "CChecksum", "SynclineCore", "SynclineGround",
+                "CChecksum", "CLibrary", "SynclineCore", "SynclineGround",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .target(
-            name: "Syncline", dependencies: ["SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
+            name: "Syncline",
+            dependencies: ["CLibrary", "SegmentLog", "SynclineCore", "SynclineGround", "SynclineWire"],
             exclude: ["Syncline.docc"], swiftSettings: settings),
         .target(
             name: "SynclineSQL",
-            dependencies: ["CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire"],
+            dependencies: [
+                "CLibrary", "CSQLite", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineWire",
+            ],
             swiftSettings: settings),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
@@ -60,8 +67,8 @@ let package = Package(
         .target(
             name: "SynclineServer",
             dependencies: [
-                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CMicroHTTPD",
-                "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
+                "SynclineCore", "SynclineGround", "SynclineReports", "SynclineTables", "SynclineWire", "CLibrary",
+                "CMicroHTTPD", "CZlib", "CSQLite", "CPostgres", "CCrypto", "CMalloc",
             ],
             swiftSettings: settings),
         .target(name: "CSpawn", path: "Tests/CSpawn"),

@@ -117,9 +117,9 @@ def package():
     breakages = table()
     files = {"Package.swift": (HERE / "Package.swift").read_text()}
     folders = (
-        "CAtomics", "CChecksum", "CCrypto", "CCurl", "CLZ4", "CMalloc", "CMicroHTTPD", "CPostgres", "CSQLite", "CZlib",
-        "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports", "SynclineSQL",
-        "SynclineServer", "SynclineTables", "SynclineWire")
+        "CAtomics", "CChecksum", "CCrypto", "CCurl", "CLZ4", "CLibrary", "CMalloc", "CMicroHTTPD", "CPostgres",
+        "CSQLite", "CZlib", "LogTesting", "SegmentLog", "Syncline", "SynclineCore", "SynclineGround", "SynclineReports",
+        "SynclineSQL", "SynclineServer", "SynclineTables", "SynclineWire")
     for folder in [*(f"Sources/{name}" for name in folders), "Tests/CSpawn", "Tests/ChildProcesses"]:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file():

@@ -1,12 +1,7 @@
 // The process: passes its descriptors, its environment and its arguments to the tool. Everything else is in Tool/.
 
+import CLibrary
 import SynclineTool
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 reportFailedWrites()
 Leftovers.guardProcess()

@@ -1,14 +1,9 @@
 // A watch on the files of a directory: inotify on Linux, vnode events on Apple platforms. There, a directory reports
 // files that are created, renamed and removed; a file that only grows, such as the newest segment, is watched itself.
 
+import CLibrary
 import Dispatch
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Watches folders of a directory, whether or not they exist yet.
 package final class DirectoryWatch: Sendable {

@@ -1,11 +1,7 @@
 // The note in a lock file says which process holds the lock. It is only for people: an old note may remain in a file that
 // no process has locked.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// Which process holds a log's lock, as its lock file says.
 struct LockHolder {

@@ -1,12 +1,7 @@
 // Open files of a disk in memory, and the lock on one. They become invalid when a test ends their disk.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class MemoryFile: WritableFile {
     /// The largest file: a number read from damaged data must not use up all memory.

@@ -3,13 +3,8 @@
 // instance. It never fails and never loses anything, unless a test decides over its calls, or lets it lose what was
 // not synced.
 
+import CLibrary
 package import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A directory tree in memory.
 public final class MemoryStorage: LogStorage {

@@ -1,11 +1,7 @@
 // Detects whether a path is on a network file system, by the system's mount table. Works only where the system has
 // that table as a file (Linux); elsewhere the result is nil, "unknown".
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// The network file system types, as the mount table spells them.
 private let networkTypes: Set<String> = [

@@ -1,11 +1,7 @@
 // A directory that is kept open, so that its files are reached wherever its path leads later; and the identity of
 // files.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// A file's identity: two paths lead to the same file if both numbers are equal. While a file is open, its numbers
 /// are not reused.

@@ -2,13 +2,8 @@
 // EBADF, and the last running call closes the descriptor. So no call can reach another file that gets the same
 // number later.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// An open file of the system.
 final class POSIXFile: WritableFile {

@@ -3,11 +3,7 @@
 // `StorageError` with the name the log uses; only an error about the directory itself has its path. Open files are
 // in POSIXFile.swift.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// A directory of the file system.
 public struct POSIXStorage: LogStorage {

@@ -2,11 +2,7 @@
 // number. Calls are never repeated, not even when interrupted: a failed sync may have dropped what it did not write.
 // The Darwin half can't be built on Linux, so it follows its manual closely.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// The sync calls of a platform.
 enum PlatformSync {

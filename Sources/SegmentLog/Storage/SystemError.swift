@@ -1,11 +1,7 @@
 // Converts the system's error numbers to storage errors. Every storage uses this one table, so that a simulated
 // error reads like a real one.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 extension StorageError {
     /// Creates the error of a failed call from its error number.

@@ -1,15 +1,10 @@
 // The place of a file with rows: its folder and its name there. A file is written under a temporary name, which only its
 // owner can read, and gets its own when it is complete.
 
+import CLibrary
 package import SegmentLog
 import SynclineCore
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 package struct FilePlace: Sendable {
     package let storage: any LogStorage

@@ -1,10 +1,6 @@
 // The system's error codes for a failed connection.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum Connection {
     /// POSIX error codes that mean that the server can't be reached.

@@ -1,13 +1,8 @@
 // The temporary folder of a new store, next to its final place. It is renamed when the store is complete, so that an
 // unfinished store never has the final name.
 
+import CLibrary
 package import SegmentLog
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 package struct DraftFolder: Sendable {
     /// The parent folder of the store.

@@ -2,14 +2,9 @@
 // location's mark with its first event. If it differs from the last recorded one, this is a copy and gets its own
 // device name.
 
+import CLibrary
 import SegmentLog
 import SynclineCore
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 enum StorePlace {
     /// Returns the machine and the directory as one number; nil if the storage can't identify its directory.

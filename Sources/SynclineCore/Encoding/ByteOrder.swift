@@ -1,14 +1,7 @@
 // Keys are byte strings in the order of their bytes; a key comes before its extensions.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 package typealias Bytes = UnsafeRawBufferPointer
 

@@ -1,15 +1,10 @@
 // A copy of another client's file, which SQLite may recover and lock as it likes: the file itself is only read. SQLite
 // keeps the copy open under no name, so that nothing of it is left however the process ends.
 
+import CLibrary
 import CSQLite
 import Foundation
 import SynclineCore
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class ForeignFile {
     /// The path of the file itself, for messages.

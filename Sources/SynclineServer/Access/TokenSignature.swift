@@ -1,12 +1,7 @@
 // Signatures of tokens, computed by libcrypto.
 
 import CCrypto
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum TokenSignature {
     static func holds(_ signature: [UInt8], of text: [UInt8], _ key: TokenKey) -> Bool {

@@ -1,14 +1,9 @@
 // Proxies whose headers are trusted: which client sent a request, and how it reached them. From all other peers these
 // headers are ignored.
 
+import CLibrary
 import SynclineTables
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 struct TrustedProxies: Hashable, Sendable {
     private struct Network: Hashable {

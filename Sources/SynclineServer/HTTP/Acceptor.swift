@@ -1,13 +1,8 @@
 // Accepts connections on its own thread, which also ends connections whose clients take too long. If the system has no
 // descriptor left, it waits a moment, and an idle connection makes room.
 
+import CLibrary
 import Dispatch
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class Acceptor: Sendable {
     private let socket: Int32

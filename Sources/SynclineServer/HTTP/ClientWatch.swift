@@ -2,15 +2,10 @@
 // suspended connection. A client that has closed its connection and one that has only finished sending look the same,
 // so both are given some time; if others wait for a worker, they are given none.
 
+import CLibrary
 import Dispatch
 import SynclineGround
 import SynclineTables
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class ClientWatch: Sendable {
     /// The observed state of a socket.

@@ -1,13 +1,8 @@
 // The open connections. The table decides which clients may open another. If there is no room, the connection that has
 // been idle for longest is ended: an honest client reconnects, and a client that only holds connections loses them.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class ConnectionTable: Sendable {
     private struct Entry: Sendable {

@@ -1,14 +1,9 @@
 // libmicrohttpd's threads, each a daemon that receives connections from us: the library's own acceptors spin if the
 // system has no descriptor left, and do not distinguish clients.
 
+import CLibrary
 import CMicroHTTPD
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class ConnectionThreads: Sendable {
     /// The addresses of the daemons; empty after they are stopped.

@@ -1,15 +1,10 @@
 // A stream of events as a response of libmicrohttpd: the library asks for bytes, and the connection is suspended while
 // there are none, without the library's buffer.
 
+import CLibrary
 import CMicroHTTPD
 import SynclineTables
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// The objects that a stream's response retains until it is over.
 private final class StreamHold {

@@ -1,10 +1,6 @@
 // The peer address of a connection. Its text is created only when it is needed.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum ClientAddress: Hashable, Sendable {
     case v4(in_addr_t)

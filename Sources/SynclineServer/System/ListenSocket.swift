@@ -1,11 +1,7 @@
 // The listening socket. It is created here rather than by the HTTP library, so that an address that is invalid or in
 // use is reported in a clear line, and a free port can be read back.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 struct ListenSocket {
     let descriptor: Int32

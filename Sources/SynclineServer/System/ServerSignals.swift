@@ -1,13 +1,8 @@
 // Signals that a thread can wait for. The handler, which may run on any thread, only writes a byte into a pipe, which
 // is async-signal-safe.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 private let signalPipe = Atomic<Int32>(-1)
 

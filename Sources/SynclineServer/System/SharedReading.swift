@@ -2,13 +2,8 @@
 // while it holds the lock would repeatedly make all others wait. Here a reader takes one of many locks, chosen by its
 // thread.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class SharedReading<Value: Sendable>: Sendable {
     private final class Cell: Sendable {

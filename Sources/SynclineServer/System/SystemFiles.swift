@@ -1,10 +1,6 @@
 // The files and environment variables that configure a server.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 /// Identifies a version of a file.
 struct FileStamp: Hashable, Sendable {

@@ -1,11 +1,7 @@
 // Messages to the person who starts the server, before it serves: a line on standard error. ServerLog.swift writes all
 // other messages.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum Diagnostics {
     static func note(_ text: String) {

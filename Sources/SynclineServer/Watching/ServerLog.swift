@@ -1,17 +1,12 @@
 // The server's log on standard error: a line for each request, and every internal failure, at once. Every line has the
 // time, and none contains an invisible character.
 
+import CLibrary
 import Dispatch
 import SynclineCore
 import SynclineGround
 import SynclineTables
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class ServerLog: Sendable {
     private let form: LogForm

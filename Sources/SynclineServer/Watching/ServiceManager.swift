@@ -1,11 +1,7 @@
 // Notifies the program that started this one, such as systemd, of the server's state: by a datagram to the socket in
 // the variable NOTIFY_SOCKET. Without this variable, it sends nothing.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum ServiceManager {
     enum State: String {

@@ -2,7 +2,7 @@
 // they run on a thread that no actor knows.
 
 #if os(Linux)
-    import Glibc
+    import CLibrary
 
     func curlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
         guard let context else { return nil }

@@ -3,7 +3,7 @@
 
 #if os(Linux)
     import CCurl
-    import Glibc
+    import CLibrary
     import SynclineGround
     import SynclineCore
 

@@ -1,16 +1,11 @@
 // The answers of PostgreSQL: results arrive for one statement after the other, and a wait that ends too early leaves none
 // on the connection.
 
+import CLibrary
 import CPostgres
 import Dispatch
 import SynclineGround
 import SynclineTables
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 extension PostgresConnection {
     /// The last result of what was sent, which the caller must clear.

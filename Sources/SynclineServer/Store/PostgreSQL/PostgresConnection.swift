@@ -4,17 +4,12 @@
 // session for one transaction only, such as pgbouncer, nothing is kept in the session: no prepared statements, and
 // settings apply to one transaction.
 
+import CLibrary
 import CPostgres
 import Dispatch
 import SynclineCore
 import SynclineGround
 import SynclineTables
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 final class PostgresConnection: SQLConnection {
     let handle: OpaquePointer

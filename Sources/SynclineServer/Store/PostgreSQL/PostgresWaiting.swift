@@ -1,15 +1,9 @@
 // Waiting for PostgreSQL, never forever: each wait has a limit, is interrupted if the server stops, and checks once a
 // second whether the database answers at all.
 
-import SynclineCore
+import CLibrary
 import SynclineGround
 import SynclineTables
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Interrupts all waits: a pipe whose other end is closed.
 final class Interruption: Sendable {

@@ -1,11 +1,7 @@
 // The number of memory allocations, if they are counted: `tools/bench sync` loads a library in front of the C library
 // that counts them. Otherwise nothing is counted, at no cost.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 enum Allocations {
     /// Nil if nothing counts allocations.

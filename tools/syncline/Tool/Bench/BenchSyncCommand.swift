@@ -1,14 +1,8 @@
 // `bench sync`: measures how fast rows get from pages in memory to durable state, and how fast pending operations
 // become requests. No network is measured.
 
+import CLibrary
 import SegmentLog
-import Syncline
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 enum BenchSyncCommand {
     static let command = Command(

@@ -1,16 +1,11 @@
 // The workload of `bench sync`: pages made before the clock starts, a store that pulls them, and the push's requests.
 
+import CLibrary
 import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// An amount of work and the time it took.
 struct Figure: Sendable {

@@ -2,17 +2,11 @@
 // Each event is applied to the ones before it, so an invalid event is refused. The store gets its name only after all
 // events are in it.
 
+import CLibrary
 import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 struct EventImport {
     /// The folder of the draft.

@@ -1,14 +1,9 @@
 // A file that has a temporary name until it is complete and durable, so an interrupted command leaves no half file under
 // the requested name. Only its owner may read it.
 
+import CLibrary
 import SegmentLog
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 struct FileDraft {
     private let folder: POSIXStorage

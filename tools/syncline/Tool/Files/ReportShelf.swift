@@ -1,17 +1,8 @@
 // A store or a report: commands that read accept either. A report is unpacked into a store in a folder that is removed
 // with the command; the file itself is never written.
 
-import SegmentLog
-import Syncline
-import SynclineCore
+import CLibrary
 import SynclineGround
-import SynclineWire
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// The reports that a command has opened, each once.
 package final class ReportShelf: Sendable {

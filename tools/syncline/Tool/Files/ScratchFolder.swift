@@ -1,15 +1,9 @@
 // A temporary folder that is removed when it is no longer used. It is locked for that long: one without a lock was left by a
 // process that was killed, and goes with the next start.
 
+import CLibrary
 import SegmentLog
 import Syncline
-import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A temporary folder.
 final class ScratchFolder: Sendable {

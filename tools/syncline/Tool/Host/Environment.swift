@@ -1,10 +1,6 @@
 // The environment of the process as a value: variables, the start folder, and whether the output is a terminal.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 package struct Environment: Sendable {
     package var variables: [String: String] = [:]

@@ -1,12 +1,7 @@
 // Ctrl-C as a flag that a long command can read. Commands that do not read it are ended by the signal.
 
+import CLibrary
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Set when the user wants the command to end.
 package final class Interrupt: Sendable {

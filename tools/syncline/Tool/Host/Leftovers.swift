@@ -1,15 +1,10 @@
 // Files and folders under temporary names, which are removed if a signal ends the process, so that Ctrl-C leaves nothing
 // half written. A command that handles signals itself removes its own.
 
+import CLibrary
 import Dispatch
 import Syncline
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 package enum Leftovers {
     private static let paths = Mutex<Set<String>>([])

@@ -1,12 +1,7 @@
 // Lines of input: from the process's standard input, or from memory.
 
+import CLibrary
 import SegmentLog
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Returns the next line, without its end.
 package protocol LineSource: AnyObject {

@@ -1,12 +1,7 @@
 // A destination for output bytes. If the reader goes away, that is not a failure: the writer stops quietly.
 
+import CLibrary
 import SegmentLog
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Writes text.
 package protocol Sink: AnyObject {

@@ -1,14 +1,9 @@
 // Works on the records of a log on several threads, and gives the results in the order of the log.
 
+import CLibrary
 import Dispatch
 import SegmentLog
 import SynclineGround
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// Records with their numbers, copied from a walk.
 struct NumberedRecords: Sendable {

@@ -1,14 +1,9 @@
 // The store of a command: the one that is named, else that of the environment, else the nearest folder in this directory or above it.
 
+import CLibrary
 import SegmentLog
 import Syncline
 import SynclineCore
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// The folder where a store is searched for.
 package struct StoreLocation: Hashable, Sendable {

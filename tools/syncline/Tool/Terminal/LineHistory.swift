@@ -1,13 +1,8 @@
 // The lines that the user typed in earlier sessions, in a file that only the user can read. Lines with a secret and
 // lines that begin with a space are not kept. It is not an error if the history can't be read or written.
 
+import CLibrary
 import SegmentLog
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 struct LineHistory {
     private let folder: String?

@@ -1,10 +1,6 @@
 // Lines of input: from a terminal through the line editor, or from a pipe.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 final class LineReader {
     private let context: Context

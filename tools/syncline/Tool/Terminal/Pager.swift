@@ -1,11 +1,7 @@
 // Long output on a terminal goes through the user's pager, as with other tools. Whether and which one is decided from
 // the arguments and the environment; it is run as a pipe to a shell.
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
+import CLibrary
 
 package enum Pager {
     /// The first words of commands with long output.
