@@ -1,7 +1,6 @@
 // The key of masks that agree between reports: it makes a mask from the value alone, with SipHash-2-4, instead of from
 // its rank among the values of one report. Without the key it can't be computed.
 
-import SynclineCore
 import SynclineGround
 
 package struct MaskKey: Hashable, Sendable {

@@ -1,8 +1,6 @@
 // The full-text indexes that an app keeps beside its store, for a program that changes nothing there.
 
 import Foundation
-import SegmentLog
-import Syncline
 package import SynclineCore
 import SynclineGround
 

@@ -1,6 +1,5 @@
 // A mirror: a copy of a store as an SQLite file, for programs that read SQLite.
 
-import SegmentLog
 public import Syncline
 public import SynclineCore
 

@@ -1,6 +1,5 @@
 // The tables' service as the shell uses it: the caller of a request, and the headers that every answer has.
 
-import SynclineCore
 import SynclineTables
 import SynclineWire
 

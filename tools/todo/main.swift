@@ -2,7 +2,6 @@
 //   todo [DIRECTORY [URL]]
 
 import Foundation
-import Syncline
 
 let words = CommandLine.arguments.dropFirst()
 let list = try await TodoList(

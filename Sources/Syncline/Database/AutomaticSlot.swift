@@ -1,8 +1,6 @@
 // The one automatic sync that a store may have. A store stops it before it closes, and needs to know no more about it.
 
-import SegmentLog
 import SynclineCore
-import SynclineGround
 
 /// A sync in the background.
 protocol BackgroundSync: AnyObject, Sendable {

@@ -1,6 +1,5 @@
 // Changes how the ids of a store are compared.
 
-import SegmentLog
 import SynclineCore
 
 extension SyncDatabase {

@@ -1,6 +1,5 @@
 // Restorations: rows become again as they were, by ordinary changes that are pushed and can be undone.
 
-import SegmentLog
 public import SynclineCore
 
 extension StoreSnapshot {

@@ -3,7 +3,6 @@
 // after an import that was interrupted, are left as they are.
 
 import SynclineCore
-import SynclineGround
 
 struct RowImport {
     private let database: SyncDatabase

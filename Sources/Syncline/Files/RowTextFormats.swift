@@ -1,7 +1,6 @@
 // CSV and JSON Lines as formats of files with rows.
 
 import SynclineCore
-import SynclineGround
 import SynclineWire
 
 struct CSVFormat: RowFileFormat {

@@ -2,7 +2,6 @@
 
 public import Foundation
 public import Observation
-import SegmentLog
 public import SynclineCore
 
 /// The state of sync, kept up to date for views.

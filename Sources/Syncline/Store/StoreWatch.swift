@@ -1,7 +1,6 @@
 // Refreshes a store when other processes change files in its directory.
 
 import SegmentLog
-import SynclineCore
 
 /// Calls back when files in a store's directory change, until it is stopped or released.
 final class StoreWatch: Sendable {

@@ -2,7 +2,6 @@
 
 package import SegmentLog
 package import SynclineCore
-import SynclineGround
 
 package enum Tributaries {
     /// The files in the folder, in order. A file that is put there meanwhile may be missing although a later one is not.

@@ -1,7 +1,6 @@
 // Automatic sync: starts rounds when the state machine says so, and reports the status.
 
 public import Foundation
-import SegmentLog
 public import SynclineCore
 import SynclineGround
 

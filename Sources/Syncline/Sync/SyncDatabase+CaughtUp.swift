@@ -1,6 +1,5 @@
 // Waits until automatic sync has sent what the caller changed and fetched what the server had.
 
-import SegmentLog
 public import SynclineCore
 import SynclineGround
 

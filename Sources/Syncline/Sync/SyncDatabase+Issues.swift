@@ -1,6 +1,5 @@
 // What needs a person, and the numbers of it: read once, observed, and acted on.
 
-import SegmentLog
 public import SynclineCore
 import SynclineGround
 

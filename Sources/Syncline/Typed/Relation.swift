@@ -1,7 +1,6 @@
 // A reference from one model to another, as a value that queries follow in both directions.
 
 import SynclineCore
-import SynclineGround
 
 /// A reference from one model to another:
 /// `static let inspection = Relation(\Finding.inspectionID, to: Inspection.self)`.

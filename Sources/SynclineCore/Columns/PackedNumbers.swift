@@ -1,8 +1,6 @@
 // Numbers of a few bits, one for each row of a block. Those of up to eight bits are in planes: the lowest bits of all rows,
 // then the next ones, so that one instruction looks at 64 rows. Others are one after another.
 
-import SynclineGround
-
 enum PackedNumbers {
     static let mostPlanes = 8
 

@@ -1,8 +1,6 @@
 // Folds the rows that the server sent: a row becomes the base, also beneath pending changes. If both sides changed a
 // column to different values, or one side removed the row, the pending operation is in conflict at once.
 
-import SynclineGround
-
 package struct PageFold {
     let state: FoldState
 

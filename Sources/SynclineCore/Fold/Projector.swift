@@ -2,8 +2,6 @@
 // random numbers, so the same events give the same bytes everywhere. What each kind of event means is a type of its
 // own; they have `FoldState` in common.
 
-import SynclineGround
-
 package final class Projector {
     package let state: FoldState
 

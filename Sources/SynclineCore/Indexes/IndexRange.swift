@@ -1,7 +1,5 @@
 // A part of an index, for a caller that knows the intervals of its columns.
 
-import SynclineGround
-
 /// From a first key of an index to the first key after it.
 package struct IndexRange: Hashable, Sendable {
     var start: [UInt8]

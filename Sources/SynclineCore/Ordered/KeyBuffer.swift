@@ -1,7 +1,5 @@
 // A key that is assembled from what it shares with the one before and the rest.
 
-import SynclineGround
-
 /// Memory of its own, which moves only when it grows.
 struct KeyBuffer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)

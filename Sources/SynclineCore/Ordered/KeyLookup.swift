@@ -1,8 +1,6 @@
 // Looks up several keys at once. What one search must wait for, the memory of another block, is fetched while the other
 // searches are prepared.
 
-import SynclineGround
-
 /// The search for one of several keys.
 struct KeyLookup {
     let key: Bytes

@@ -1,7 +1,5 @@
 // The state for its only writer: reads its own writes, counts commits, updates the digest, and creates snapshots.
 
-import SynclineGround
-
 package final class StateStore {
     // Unchecked, like the following properties: the writer is never called from within itself.
     @exclusivity(unchecked) package private(set) var layers: StateLayers

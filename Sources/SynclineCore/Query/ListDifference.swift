@@ -1,7 +1,5 @@
 // The difference between two results of a query, in the form by which lists on a screen are updated.
 
-import SynclineGround
-
 /// The difference between two results of a live query. Applied in this order, it makes the old rows the new ones:
 /// remove, insert, update. A row that moved is removed and inserted. No more rows are removed and inserted than
 /// necessary. The rows of a typed query are its models.

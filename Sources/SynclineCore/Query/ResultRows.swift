@@ -2,8 +2,6 @@
 // only the wanted ones come, in order. Otherwise the first ones of the order are kept, and sorted when all matches are
 // known.
 
-import SynclineGround
-
 struct ResultRows: ~Copyable {
     /// How the matches come.
     enum Coming {

@@ -1,7 +1,5 @@
 // Queries on the state.
 
-import SynclineGround
-
 /// The result of a query.
 public struct QueryResult: Hashable, Sendable {
     /// The rows, in order.

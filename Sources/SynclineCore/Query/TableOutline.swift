@@ -1,7 +1,5 @@
 // The columns that the rows of a table have, and the number of rows: read in one pass that looks only at the shapes of rows.
 
-import SynclineGround
-
 /// The columns of a table's rows, and the number of rows.
 package struct TableOutline: Hashable, Sendable {
     /// Without the id, in the order in which the store met them.

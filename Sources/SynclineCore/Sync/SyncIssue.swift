@@ -1,7 +1,5 @@
 // A thing of sync that needs a person: what it is, the rows that it is about, and what can be done. Pure.
 
-import SynclineGround
-
 /// Something of sync that a person has to decide or to know.
 public struct SyncIssue: Hashable, Identifiable, Sendable {
     /// What it is.

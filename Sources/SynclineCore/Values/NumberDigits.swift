@@ -1,8 +1,6 @@
 // A number by its digits, for comparing and calculating without rounding: decimals, and numbers that neither 64 bits nor
 // a double hold.
 
-import SynclineGround
-
 /// The digits of a number: the fraction of which they are the decimals, times a power of ten. None begins or ends with
 /// a zero, so equal numbers have equal digits.
 package struct NumberDigits: Hashable, Sendable {

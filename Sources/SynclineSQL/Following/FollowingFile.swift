@@ -2,7 +2,6 @@
 // so a file whose update was cut off is at an earlier event. A file that does not fit the store is rebuilt.
 
 import Foundation
-import SegmentLog
 import SynclineCore
 import SynclineGround
 

@@ -2,7 +2,6 @@
 // class as columns. JSON has their names with a small letter first. The queue names classes, and not tables.
 
 import SynclineCore
-import SynclineGround
 import SynclineWire
 
 struct EntityFrameworkFile: ForeignReading {

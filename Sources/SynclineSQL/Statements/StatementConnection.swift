@@ -1,7 +1,6 @@
 // Runs one statement on SQLite: all rows come from a store. One thread uses it.
 
 import CSQLite
-import Syncline
 import SynclineCore
 import SynclineGround
 

@@ -1,7 +1,6 @@
 // A table whose rows are made once for a statement: the system tables, except for the events.
 
 import CSQLite
-import Syncline
 import SynclineCore
 
 final class ListTable: VirtualTable {

@@ -3,7 +3,6 @@
 
 import CSQLite
 import SynclineCore
-import SynclineGround
 
 /// The rows of a scan of a table of the store.
 class StoreRows: ScanRows {

@@ -2,7 +2,6 @@
 
 import CSQLite
 import SynclineCore
-import SynclineGround
 
 final class StoreScan: TableScan {
     private let table: StoreTable

@@ -1,6 +1,5 @@
 // A table of the store at a moment: the id, then the columns that its rows have.
 
-import Syncline
 import SynclineCore
 import SynclineGround
 

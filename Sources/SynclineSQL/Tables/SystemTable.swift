@@ -1,8 +1,6 @@
 // The tables about the store itself: its tables and their columns, pending operations, conflicts, cursors and events.
 
-import Syncline
 import SynclineCore
-import SynclineWire
 
 /// A table about the store.
 enum SystemTable: String, CaseIterable {

@@ -1,6 +1,5 @@
 // The tables that a statement can name at one moment: those of the store, and those about the store.
 
-import Syncline
 import SynclineCore
 import SynclineGround
 

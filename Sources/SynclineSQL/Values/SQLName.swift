@@ -1,6 +1,5 @@
 // Names in SQL, which ignores the case of letters. A store does not.
 
-import SynclineCore
 import SynclineGround
 
 package enum SQLName {

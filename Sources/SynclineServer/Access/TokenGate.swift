@@ -1,7 +1,6 @@
 // Checks tokens with the current keys. A key file is read again when it changes; the gate checks this at most once a
 // second. If the file can't be read, or contains no keys, the previous keys stay.
 
-import SynclineCore
 import SynclineGround
 import SynclineTables
 import SynclineWire

@@ -3,7 +3,6 @@
 import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 extension ServerConfiguration {
     var value: Value {

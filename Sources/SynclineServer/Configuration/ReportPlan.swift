@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineReports
-import SynclineTables
 
 struct ReportPlan: Hashable, Sendable {
     /// The span in milliseconds since 1970; nil: the day before its end, and now.

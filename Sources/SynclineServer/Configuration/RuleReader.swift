@@ -2,7 +2,6 @@
 // permission.
 
 import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

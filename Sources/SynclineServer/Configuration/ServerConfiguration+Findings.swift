@@ -1,6 +1,5 @@
 // The findings about settings that are valid.
 
-import SynclineCore
 import SynclineTables
 
 extension ServerConfiguration {

@@ -4,7 +4,6 @@
 import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 extension TableDefinition {
     private static let members =

@@ -1,7 +1,6 @@
 // A request while it arrives, and the checks that need only its head: a request that is too large or inconsistent is
 // refused before its body is read.
 
-import SynclineCore
 import SynclineTables
 import SynclineWire
 

@@ -1,7 +1,6 @@
 // Decides which listeners hear of which changes, and when the store is asked for them. It is told listeners, marks and
 // times; the hub asks and sends. Pure.
 
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

@@ -3,7 +3,6 @@
 
 import CMicroHTTPD
 import Dispatch
-import SynclineCore
 import SynclineGround
 import SynclineTables
 import SynclineWire

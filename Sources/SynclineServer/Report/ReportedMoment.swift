@@ -2,7 +2,6 @@
 // is an event of a store that saw each one at its time.
 
 import SynclineCore
-import SynclineGround
 import SynclineReports
 import SynclineTables
 import SynclineWire

@@ -1,7 +1,6 @@
 // Gives new numbers and times to rows that have none, or that the server could not have given: then they are among the
 // changes. Servers may run meanwhile.
 
-import SynclineCore
 import SynclineTables
 
 extension SQLStore {

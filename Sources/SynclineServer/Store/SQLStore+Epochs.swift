@@ -1,10 +1,8 @@
 // New epochs: if the database turns out to be an older copy, clients must read everything again, and the numbers
 // continue far above those that may have been issued.
 
-import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 extension SQLStore {
     /// Reads; if the database turns out to be an older copy, begins a new epoch and reads again. The body gets what was

@@ -1,8 +1,6 @@
 // What changed since a mark, for listeners. The database is asked for the tables: it knows the changes of all processes
 // and programs, in whichever order they were committed.
 
-import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

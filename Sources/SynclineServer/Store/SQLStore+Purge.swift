@@ -1,7 +1,6 @@
 // The removal of old tombstones, ends of rights, and remembered operations. First the purge is recorded, then the
 // tombstones are removed in portions: a change that waits for one portion does not wait for all.
 
-import SynclineGround
 import SynclineTables
 
 extension SQLStore {

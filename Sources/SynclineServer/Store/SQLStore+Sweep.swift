@@ -2,8 +2,6 @@
 // have made. Another program that writes to a table without a number changes what lists show, but not what clients read
 // by cursor.
 
-import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

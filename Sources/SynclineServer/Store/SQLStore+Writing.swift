@@ -1,10 +1,8 @@
 // Writes: one transaction for all requests that arrive together, in which each write is looked up, decided and carried
 // out in turn. Nothing of it is visible before all of it is durable.
 
-import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 extension SQLStore {
     func write(

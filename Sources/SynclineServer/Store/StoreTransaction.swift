@@ -1,7 +1,6 @@
 // A transaction in progress: each write is looked up, decided, carried out and remembered in turn.
 
 import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

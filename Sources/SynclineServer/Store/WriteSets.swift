@@ -1,7 +1,6 @@
 // What a transaction of many writes reads and stores in sets: one statement finds the rows or operations of all of them,
 // and another one stores what was decided. Decisions see each row as if the writes before had been stored at once.
 
-import SynclineCore
 import SynclineGround
 import SynclineTables
 import SynclineWire

@@ -1,7 +1,6 @@
 // Reads lines of the log again: those of requests in either form. Others are no access lines.
 
 import SynclineCore
-import SynclineGround
 import SynclineWire
 
 extension AccessLine {

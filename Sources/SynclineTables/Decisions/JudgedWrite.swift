@@ -1,7 +1,6 @@
 // Decides a write of a caller, who may not see or change every row: the row before the write is judged, and the row after
 // it.
 
-import SynclineCore
 package import SynclineWire
 
 extension PreparedWrite {

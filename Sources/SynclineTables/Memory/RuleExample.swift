@@ -1,7 +1,6 @@
 // An example of the rules: rows of several tables, and which of them each caller sees and may change. It shows that rules
 // mean what their author wants.
 
-import SynclineCore
 import SynclineGround
 package import SynclineWire
 

@@ -1,7 +1,5 @@
 // A caller's right to a row over time, and the row's place in the caller's order of changes.
 
-import SynclineGround
-
 /// A row's time in a bucket.
 package struct RowStay: Hashable, Sendable {
     package var bucket: RuleBucket

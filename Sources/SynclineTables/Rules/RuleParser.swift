@@ -9,7 +9,6 @@
 // may also have one role; a set has none.
 
 import SynclineCore
-import SynclineGround
 
 extension RowRule {
     /// The number of tables between a caller and a row.

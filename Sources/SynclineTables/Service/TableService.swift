@@ -1,7 +1,6 @@
 // Takes a request and returns an answer: routing, access, the protocol, and the store's result. It knows no socket and
 // no database, and has no other state.
 
-import SynclineCore
 package import SynclineWire
 
 package struct TableService: Sendable {

@@ -1,6 +1,5 @@
 // What listeners are told: the latest change mark, and the tables that changed since an earlier one.
 
-import SynclineGround
 package import SynclineWire
 
 package struct ChangeNews: Hashable, Sendable {

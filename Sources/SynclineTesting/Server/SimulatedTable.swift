@@ -2,7 +2,6 @@
 // other clients.
 
 import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

@@ -2,7 +2,6 @@
 // hold. Only the structure must be right. It is walked without recursion, so its depth does not matter.
 
 import SynclineCore
-import SynclineGround
 
 /// The known facts about a row whose content can't be read.
 struct RowOutline: Hashable {

@@ -1,7 +1,6 @@
 // PostgreSQL's description of tables and of itself, read from its catalogue: for any number of tables with one query
 // each for columns, keys and triggers.
 
-import SynclineCore
 import SynclineTables
 
 extension PostgresConnection {

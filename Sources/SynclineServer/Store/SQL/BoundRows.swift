@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineTables
-import SynclineWire
 
 /// A value of one kind for each row.
 enum SQLList: Hashable, Sendable {

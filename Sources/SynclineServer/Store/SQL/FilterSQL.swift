@@ -4,7 +4,6 @@
 
 import SynclineCore
 import SynclineTables
-import SynclineWire
 
 /// The part of a filter that a database evaluates.
 struct FilterSQL {

@@ -5,7 +5,6 @@
 import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 extension FilterSQL {
     /// Finds the parts that a database evaluates exactly as the evaluator does.

@@ -1,9 +1,7 @@
 // The edges and stays in a database, as rights are computed from them.
 
-import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 /// The edges that a transaction has read: the writes of a batch, and earlier rules, mostly need the same ones. What these
 /// writes change is recorded before anything is read from the database.

@@ -3,7 +3,6 @@
 import SynclineCore
 import SynclineGround
 import SynclineTables
-import SynclineWire
 
 struct SeenBuckets {
     /// A bucket by its names. It is an object, because copies of its parts would take most of the time.

@@ -2,7 +2,6 @@
 // never wait for the writer; every commit is synced before it is reported.
 
 import CSQLite
-import SynclineCore
 import SynclineTables
 
 final class SQLiteDatabase: SQLDatabase {

@@ -1,7 +1,6 @@
 // SQLite's description of tables and of a file.
 
 import CSQLite
-import SynclineCore
 import SynclineTables
 
 extension SQLiteConnection {

@@ -1,8 +1,6 @@
 // Puts the rules of a configuration into force. A changed rule is one transaction with a number of its own: what callers
 // saw by the old rule ended there, and what they see by the new one began there.
 
-import SynclineCore
-import SynclineGround
 import SynclineTables
 import SynclineWire
 

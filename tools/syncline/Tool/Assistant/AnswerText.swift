@@ -1,7 +1,5 @@
 // The text of an answer, cut to a size on the boundary of a line. Pure.
 
-import SynclineGround
-
 struct AnswerText {
     /// What is kept if there is more than fits.
     enum Kept {

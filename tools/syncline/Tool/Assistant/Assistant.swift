@@ -1,8 +1,6 @@
 // Answers the questions of an assistant with the commands of the tool.
 
 import Dispatch
-import SegmentLog
-import Syncline
 import SynclineGround
 
 struct Assistant: Sendable {

@@ -1,8 +1,6 @@
 // The session of an assistant: lines come in, messages go out. Questions are answered one after another; meanwhile lines
 // are read, so that a question can be cancelled.
 
-import SegmentLog
-
 final class AssistantSession {
     private let assistant: Assistant
     private let messages: AssistantProtocol

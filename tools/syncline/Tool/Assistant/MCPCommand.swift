@@ -1,7 +1,5 @@
 // `mcp`: the questions about a store for an assistant, over standard input and output.
 
-import Syncline
-
 enum MCPCommand {
     static let command = Command(
         "mcp", "answer the questions of an assistant",

@@ -1,7 +1,6 @@
 // A frame of a list in words and as JSON.
 
 import SegmentLog
-import Syncline
 
 extension FrameSummary {
     /// The name of the frame's kind, or its number if the kind is unknown.

@@ -1,10 +1,7 @@
 // A bug report as a file with one JSON object per line: a head, the state before the first event if earlier history was
 // removed, the events, the traffic with the server, and an end mark with the checksum of all that.
 
-import SegmentLog
-import Syncline
 import SynclineCore
-import SynclineGround
 import SynclineReports
 import SynclineWire
 

@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineWire
 
 enum Traffic {
     /// The file next to the log.

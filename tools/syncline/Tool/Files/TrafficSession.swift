@@ -1,6 +1,5 @@
 // The recorded traffic of one command, and reading it back from the lines of a recording.
 
-import Syncline
 import SynclineCore
 import SynclineWire
 

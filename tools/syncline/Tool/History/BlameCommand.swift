@@ -1,7 +1,6 @@
 // `blame`: shows which event gave each field of a row its value, and the source of that event.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 
 enum BlameCommand {

@@ -1,6 +1,5 @@
 // The side that made a difference between a store and its server: this app, the server, both, or the query.
 
-import Syncline
 import SynclineCore
 import SynclineGround
 

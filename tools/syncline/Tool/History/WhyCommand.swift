@@ -1,6 +1,5 @@
 // `why`: why a row has its value, why it is not pushed, why it is hidden, and what to do next.
 
-import SegmentLog
 import Syncline
 import SynclineCore
 import SynclineGround

@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineGround
 
 enum SearchCommand {
     static let command = Command(

@@ -3,7 +3,6 @@
 import Foundation
 import Syncline
 import SynclineCore
-import SynclineGround
 
 extension StoreStatus.Outbox {
     /// Its numbers, the most important first, with the names that JSON has for them.

@@ -1,7 +1,6 @@
 // A query's cursor as JSON.
 
 import SynclineCore
-import SynclineGround
 
 extension JSONValue {
     init(cursor: (table: String, queryID: String, state: CursorState)) {

@@ -2,7 +2,6 @@
 
 import SynclineCore
 import SynclineGround
-import SynclineWire
 
 /// Rows in the formats of other programs.
 enum RowText {

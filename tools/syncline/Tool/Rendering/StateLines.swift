@@ -3,7 +3,6 @@
 import Syncline
 import SynclineCore
 import SynclineGround
-import SynclineWire
 
 enum StateLines {
     static func forEach(of state: Projector, _ body: (JSONValue) throws -> Void) throws {

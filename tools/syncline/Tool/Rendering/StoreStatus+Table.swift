@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineGround
 
 extension StoreStatus.Table {
     /// The columns with their types, and what does not fit.

@@ -1,8 +1,6 @@
 // The expected result of a replay, as a file of lines that people can read and compare: rows, what is pending and in
 // conflict, cursors, counts. Bytes of the state are not in it, so that it stays true from one release to the next.
 
-import SegmentLog
-import Syncline
 import SynclineCore
 import SynclineWire
 

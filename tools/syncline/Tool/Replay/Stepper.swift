@@ -2,7 +2,6 @@
 // also come from a pipe; then everything that a screen would show is written in order.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 
 final class Stepper {

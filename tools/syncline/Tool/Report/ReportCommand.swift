@@ -3,9 +3,7 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineGround
 import SynclineReports
-import SynclineWire
 
 enum ReportCommand {
     static let command = Command(

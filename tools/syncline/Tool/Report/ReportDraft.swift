@@ -1,6 +1,5 @@
 // The file that a report is written into, with its end mark.
 
-import SynclineCore
 import SynclineReports
 import SynclineWire
 

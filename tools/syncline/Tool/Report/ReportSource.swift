@@ -5,7 +5,6 @@ import Dispatch
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineGround
 import SynclineReports
 import SynclineWire
 

@@ -1,7 +1,5 @@
 // The commands of a report that may be run again.
 
-import SynclineCore
-
 extension TrafficSession {
     /// Throws unless the words are what `recorded` writes: a push, a pull or a sync with options of its own, operands
     /// after `--`. A report may come from anywhere, so its words must reach no other command and no other store.

@@ -2,7 +2,6 @@
 // in the background, one after another. They can be cancelled, and so can a statement, for whose end later requests wait.
 
 import Dispatch
-import SegmentLog
 import SynclineCore
 
 final class MachineShell {

@@ -1,8 +1,6 @@
 // `shell`: runs many commands on one open store. With --json each line of input is a request and each line of output
 // its reply; nothing else is ever written.
 
-import SegmentLog
-import Syncline
 import SynclineCore
 
 enum ShellCommand {

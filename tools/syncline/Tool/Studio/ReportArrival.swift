@@ -1,8 +1,5 @@
 // A report that arrives in parts, read line by line as they come.
 
-import SynclineCore
-import SynclineGround
-
 struct ReportArrival {
     private let name: String
     private let folder: ScratchFolder

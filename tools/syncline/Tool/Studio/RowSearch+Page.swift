@@ -1,7 +1,5 @@
 // Matches of a search as the page shows them.
 
-import SynclineCore
-
 extension RowSearch {
     /// A match as the page shows it. Of the parts of its string, every second one is what was found.
     static func json(id: String, column: String?, _ parts: [String]) -> JSONValue {

@@ -1,7 +1,6 @@
 // The target of the user's words in the box of the page: an event, a moment, a row, or an operation of the outbox.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 
 extension StudioData {

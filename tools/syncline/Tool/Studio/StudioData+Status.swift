@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineGround
 
 extension StudioData {
     func status() throws -> JSONValue {

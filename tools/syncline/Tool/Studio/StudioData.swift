@@ -1,7 +1,6 @@
 // The data of the page as JSON: the store as a whole, events, tables, the outbox, and the target of the box.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 import SynclineGround
 

@@ -2,7 +2,6 @@
 // waits until a long log has been read.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 import SynclineGround
 

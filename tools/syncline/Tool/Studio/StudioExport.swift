@@ -3,7 +3,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineGround
 import SynclineWire
 
 struct StudioExport {

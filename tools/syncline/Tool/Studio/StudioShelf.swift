@@ -1,9 +1,7 @@
 // The studios beside the first one, each under a path of its own: a second store, and reports whose files were dropped on
 // the page. A report arrives in parts and is read as they come, so another file is refused at its first line.
 
-import SynclineCore
 import SynclineGround
-import SynclineWire
 
 final class StudioShelf: Sendable {
     /// Makes the studio of a store, or of an unpacked report, with the name that the page shows.

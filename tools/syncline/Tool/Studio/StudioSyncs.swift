@@ -1,7 +1,6 @@
 // The timeline of syncs: each push and each pull in the log, with the recorded requests that belong to it.
 
 import SegmentLog
-import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineWire

@@ -5,7 +5,6 @@ import Syncline
 import SynclineCore
 import SynclineGround
 import SynclineSQL
-import SynclineWire
 
 enum ExchangeCommands {
     static let export = Command(

@@ -2,7 +2,6 @@
 
 import Syncline
 import SynclineCore
-import SynclineGround
 
 struct StoreActivity {
     /// The operations in the outbox.

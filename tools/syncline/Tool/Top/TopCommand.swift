@@ -3,7 +3,6 @@
 import SegmentLog
 import Syncline
 import SynclineCore
-import SynclineGround
 
 enum TopCommand {
     static let command = Command(
