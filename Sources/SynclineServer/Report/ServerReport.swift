@@ -86,26 +86,24 @@ struct ServerReport {
         }
         counts.changes = moments.count - counts.requests
         let names = Set(tables.map { ExactString($0.schema.name) })
-        try connection.run(StateSQL.tombstones(from: span.lowerBound, through: span.upperBound, dialect)) { row in
+        try connection.forEachRow(of: StateSQL.tombstones(from: span.lowerBound, through: span.upperBound)) { row in
             let (table, id) = (row.value(0).text, row.value(1).text)
-            guard names.contains(ExactString(table)) else { return true }
+            guard names.contains(ExactString(table)) else { return }
             moments.append(
                 ReportedMoment(
                     time: row.value(3).integer, number: row.value(2).integer,
                     content: .row(table: table, PulledRow(id: id, row: nil))))
             counts.changes += 1
-            return true
         }
-        try connection.run(StateSQL.receipts(from: span.lowerBound, through: span.upperBound, dialect)) { row in
+        try connection.forEachRow(of: StateSQL.receipts(from: span.lowerBound, through: span.upperBound)) { row in
             let receipt = Receipt(table: row.value(3).text, kind: row.value(4).text, row: row.value(5).text)
             guard case .done(_, let served)? = OperationMemory.outcome(kind: receipt.kind, text: receipt.row) else {
-                return true
+                return
             }
             let key = OperationKey(id: row.value(1).text, caller: row.value(0).text)
             counts.receipts += 1
             moments.append(
                 ReportedMoment(time: row.value(2).integer, content: .receipt(key, receipt, served)))
-            return true
         }
         moments.sort(by: ReportedMoment.comesFirst)
         for moment in moments { _ = moment.event(masking) }
@@ -199,7 +197,7 @@ struct ServerReport {
 extension TableSQL {
     /// All rows, also deleted ones and those that not everybody sees.
     fileprivate var allRows: SQLStatement {
-        var statement = SQLStatement(dialect, "SELECT \(selection) FROM \(table) ORDER BY \(name(.id))")
+        var statement: SQLStatement = "SELECT \(selection) FROM \(table) ORDER BY \(name(.id))"
         statement.isLarge = true
         return statement
     }

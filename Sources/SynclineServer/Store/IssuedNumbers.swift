@@ -87,11 +87,6 @@ extension SQLStore {
         of ids: [String], _ table: String, _ connection: any SQLConnection
     ) throws(StoreFailure) -> Bool {
         guard let steps = currentCatalogue.rights[table]?.steps, !steps.isEmpty, !ids.isEmpty else { return false }
-        var found = false
-        try connection.run(RightsSQL.lock(steps, rows: ids, dialect)) { _ in
-            found = true
-            return true
-        }
-        return found
+        return try !connection.all(RightsSQL.lock(steps, rows: ids)) { _ in }.isEmpty
     }
 }

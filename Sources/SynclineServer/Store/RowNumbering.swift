@@ -25,11 +25,7 @@ extension SQLStore {
     private func numberSome(_ statements: TableSQL, _ connection: any SQLConnection) throws(StoreFailure) -> Int {
         let (portion, definition) = (SQLStore.portion, statements.schema.definition)
         var numbers = try IssuedNumbers(portion, self, connection)
-        var ids: [String] = []
-        try connection.run(statements.unnumbered(self.numbers, limit: portion)) { row in
-            ids.append(row.value(0).text)
-            return true
-        }
+        let ids = try connection.all(statements.unnumbered(self.numbers, limit: portion)) { $0.value(0).text }
         for id in ids {
             let stamp = try numbers.next(connection)
             if try connection.change(statements.number(id: id, stamp)) != 1 {

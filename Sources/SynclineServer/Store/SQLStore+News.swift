@@ -30,7 +30,7 @@ extension SQLStore {
     ) -> Result? {
         try? database.read { connection throws(StoreFailure) in
             let catalogue = currentCatalogue
-            let number = try connection.first(StateSQL.schema(dialect), count: 1)?[0].integer
+            let number = try connection.first(StateSQL.schema, count: 1)?[0].integer
             guard number == catalogue.number, let statements = catalogue.tables[table],
                 let rights = catalogue.rights[table]
             else {
@@ -83,7 +83,7 @@ extension SQLStore {
         _ tables: ArraySlice<(key: String, value: TableSQL)>, after change: Int64, through last: Int64,
         _ connection: any SQLConnection
     ) throws(StoreFailure) -> [String] {
-        let statement = TableSQL.areChanged(tables.map(\.value), dialect, after: change, through: last)
+        let statement = TableSQL.areChanged(tables.map(\.value), after: change, through: last)
         let flags = try connection.first(statement, count: tables.count) ?? []
         return zip(tables, flags).filter { $1.integer == 1 }.map(\.0.key)
     }

@@ -13,17 +13,17 @@ extension SQLStore {
             where statements.schema.systemColumns.contains(.deleted) {
                 try removeAll(statements.purge(before: time))
             }
-            try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time, dialect))
+            try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time))
             try database.write { connection throws(StoreFailure) in
-                try connection.run(RightsSQL.forgetEdges(before: time, dialect))
-                try connection.run(RightsSQL.forgetStays(before: time, dialect))
-                try connection.run(RightsSQL.forgetRules(before: time, dialect))
+                try connection.run(RightsSQL.forgetEdges(before: time))
+                try connection.run(RightsSQL.forgetStays(before: time))
+                try connection.run(RightsSQL.forgetRules(before: time))
             }
         }
         if numbers == .ticks {
             try database.write { connection throws(StoreFailure) in try connection.run(StateSQL.collectMarks) }
         }
-        try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000, dialect))
+        try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000))
     }
 
     /// Times and change numbers have the same order: the latest purged change bounds what may be gone.
@@ -35,8 +35,8 @@ extension SQLStore {
                 let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
                 latest = max(latest, purged?[0].integer ?? 0)
             }
-            let tombstone = SQLStatement(
-                dialect, #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#)
+            let tombstone: SQLStatement =
+                #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#
             latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
             let end = try connection.first(RightsSQL.latestEnd(before: time, dialect), count: 1)
             latest = max(latest, end?[0].integer ?? 0)

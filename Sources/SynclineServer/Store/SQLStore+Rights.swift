@@ -33,7 +33,7 @@ struct RuledRead {
     func lookAhead(schema: @escaping (Int64) -> Void) throws(StoreFailure) {
         let steps = Set(caller.terms.compactMap(\.alternative.path.first))
         for step in steps { try source.lookAhead(step, from: caller.subject, schema: schema) }
-        if steps.isEmpty { try connection.later(StateSQL.schema(dialect)) { schema($0.value(0).integer) } }
+        if steps.isEmpty { try connection.later(StateSQL.schema) { schema($0.value(0).integer) } }
     }
 
     /// Whether all of the caller's rights arrive with the next statement.
@@ -293,16 +293,16 @@ struct RuledRead {
         where !all.isFull(before: place) {
             let after = place == window.since ? window.sinceID : nil
             for statement in [
-                RightsSQL.lost(span, after: after, limit: window.limit, dialect),
+                RightsSQL.lost(span, after: after, limit: window.limit),
                 statements.lost(span, after: after, limit: window.limit),
             ] {
-                let some = try run(statement) { RightsCandidate(place: place, id: $0.value(0).text) }
+                let some = try connection.all(statement) { RightsCandidate(place: place, id: $0.value(0).text) }
                 all.add(some, isCut: some.count == window.limit)
             }
         }
         let lefts = next.haveNoneLeft ? [] : Set(spans.map(\.inBucket)).filter { active?.contains($0) ?? true }
         for some in RuledRead.parts(Array(lefts)) {
-            let found = try run(RightsSQL.left(some, window, dialect)) { row in
+            let found = try connection.all(RightsSQL.left(some, window)) { row in
                 RightsCandidate(place: row.value(axis == .number ? 1 : 2).integer, id: row.value(0).text)
             }
             all.add(found, isCut: found.count == window.limit)
@@ -327,11 +327,10 @@ struct RuledRead {
     ) throws(StoreFailure) -> (spans: [BucketSpan], sum: Int) {
         var (some, sum) = ([] as [BucketSpan], 0)
         for part in RuledRead.parts(spans) {
-            try connection.run(statements.counts(part, changed: changed, window, limit: limit)) { row in
+            try connection.forEachRow(of: statements.counts(part, changed: changed, window, limit: limit)) { row in
                 let found = Int(row.value(1).integer)
                 if found > 0 { some.append(spans[Int(row.value(0).integer)]) }
                 sum += found
-                return true
             }
         }
         return (some, sum)
@@ -344,22 +343,10 @@ struct RuledRead {
         for (bucket, spans) in Dictionary(grouping: spans.map(\.inBucket), by: \.bucket) {
             guard let number = spans.first?.number else { continue }
             let names = Set(spans.map(\.name)).map(\.text)
-            try connection.run(statements.active(names, of: bucket, number, window)) { row in
+            try connection.forEachRow(of: statements.active(names, of: bucket, number, window)) { row in
                 let name = ExactString(row.value(0).text)
                 found.insert(BucketSpan(bucket: bucket, number: number, name: name, interval: .always))
-                return true
             }
-        }
-        return found
-    }
-
-    private func run(
-        _ statement: SQLStatement, _ make: (any SQLRow) -> RightsCandidate
-    ) throws(StoreFailure) -> [RightsCandidate] {
-        var found: [RightsCandidate] = []
-        try connection.run(statement) { row in
-            found.append(make(row))
-            return true
         }
         return found
     }

@@ -121,10 +121,7 @@ extension RuledRead {
         _ spans: [BucketSpan], _ window: RightsWindow, _ next: inout NextOfSpans, withDepartures: Bool
     ) throws(StoreFailure) {
         for (part, statement) in questions(spans, window, withDepartures) {
-            try connection.run(statement) { row in
-                next.take(row, part, window, withDepartures)
-                return true
-            }
+            try connection.forEachRow(of: statement) { next.take($0, part, window, withDepartures) }
         }
     }
 

@@ -123,10 +123,7 @@ extension RuledRead {
         if dialect == .postgres { return nil }
         let seen = SeenBuckets(try known(), statements.schema)
         var (own, others) = (0, 0)
-        try connection.run(statements.sample) { values in
-            if seen.since(values) == nil { others += 1 } else { own += 1 }
-            return true
-        }
+        try connection.forEachRow(of: statements.sample) { if seen.since($0) == nil { others += 1 } else { own += 1 } }
         if 4 * own < others { return nil }
         var (all, count) = (plan, 0)
         (all.skip, all.limit) = (0, page.wanted + 5 * page.wanted * (others + 1) / (4 * (own + 1)) + RowScan.some)

@@ -32,7 +32,7 @@ extension SQLStore {
             if finding.isKnown && difference.isEmpty { continue }
             try database.write { connection throws(StoreFailure) in
                 try connection.run(StateSQL.add(difference, to: source, isKnown: true, dialect))
-                for mark in finding.marks { try connection.run(StateSQL.forgetMark(mark, of: source, dialect)) }
+                for mark in finding.marks { try connection.run(StateSQL.forgetMark(mark, of: source)) }
             }
         }
         return notes
@@ -44,7 +44,7 @@ extension SQLStore {
             try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
                 // A writer that is at work has not counted its writes yet.
                 try connection.execute(StateSQL.line)
-                try connection.run(StateSQL.beginDigest(of: source, dialect))
+                try connection.run(StateSQL.beginDigest(of: source))
                 return ((), true)
             }
         }
@@ -55,13 +55,12 @@ extension SQLStore {
         of source: String, _ connection: any SQLConnection
     ) throws(StoreFailure) -> (finding: Finding, isBegun: Bool) {
         var (finding, isBegun) = (Finding(known: TableDigest()), false)
-        try connection.run(StateSQL.digest(of: source, dialect)) { row in
+        try connection.forEachRow(of: StateSQL.digest(of: source)) { row in
             let slot = row.value(3).integer
             if slot < 0 { finding.marks.append(slot) }
             if slot == 0 { (isBegun, finding.isKnown) = (true, row.value(2).integer != 0) }
             finding.known.add(
                 TableDigest(rows: row.value(0).integer, hash: UInt64(bitPattern: row.value(1).integer)))
-            return true
         }
         if !finding.marks.isEmpty { finding.isKnown = false }
         return (finding, isBegun)
@@ -72,17 +71,16 @@ extension SQLStore {
         let number = currentCatalogue.number
         return try database.read { connection throws(StoreFailure) in
             try connection.reading(dialect) { () throws(StoreFailure) in
-                let schema = try connection.first(StateSQL.schema(dialect), count: 1)
+                let schema = try connection.first(StateSQL.schema, count: 1)
                 var (finding, isBegun) = try digest(of: source, connection)
                 guard isBegun, let schema, schema[0].integer <= number else { return nil }
                 var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
                 while count == TableSQL.sweepPortion {
                     count = 0
-                    try connection.run(statements.sweep(after: last)) { values in
+                    try connection.forEachRow(of: statements.sweep(after: last)) { values in
                         let row = statements.row(values)
                         finding.found.add(row, statements.schema)
                         (last, count) = (row.id, count + 1)
-                        return true
                     }
                     try WorkLimit.current?.check()
                 }

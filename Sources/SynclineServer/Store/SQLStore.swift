@@ -176,7 +176,7 @@ final class SQLStore: TableStore {
                 defer { number = max(number, seen) }
                 if statements.schema.definition.rules.isEmpty { return try read() }
                 return try asOfOneMoment(connection, &number) { schema throws(StoreFailure) in
-                    try connection.later(StateSQL.schema(dialect)) { schema($0.value(0).integer) }
+                    try connection.later(StateSQL.schema) { schema($0.value(0).integer) }
                     return try read()
                 }
             }
@@ -304,7 +304,7 @@ final class SQLStore: TableStore {
         let isKnown = named.allSatisfy {
             schema.place(ofAnyCase: $0.text) != nil || SystemColumn(anyCase: $0.text) != nil
         }
-        guard !isKnown, let number = try connection.first(StateSQL.schema(dialect), count: 1) else { return }
+        guard !isKnown, let number = try connection.first(StateSQL.schema, count: 1) else { return }
         if number[0].integer > currentCatalogue.number { try refresh(connection) }
     }
 
@@ -402,17 +402,14 @@ final class SQLStore: TableStore {
         _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection
     ) throws(StoreFailure) -> [TableChange] {
         if statements.schema.definition.softDelete { return [] }
-        var tombstones: [TableChange] = []
-        try connection.run(StateSQL.tombstones(plan, statements)) { values in
+        return try connection.all(StateSQL.tombstones(plan, statements)) { values in
             let change = values.value(1).integer
             let time = Stamp(change: change, time: values.value(2).integer).instant
             let row = TableRow(
                 id: values.value(0).text, columns: .empty, createdAt: time, updatedAt: time,
                 version: RowVersion.text(change), isDeleted: true)
-            tombstones.append(.init(number: change, row: row, isInView: true))
-            return true
+            return TableChange(number: change, row: row, isInView: true)
         }
-        return tombstones
     }
 
     private func count(

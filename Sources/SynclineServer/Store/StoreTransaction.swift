@@ -248,7 +248,7 @@ struct StoreTransaction {
     private func remember(_ key: OperationKey, _ receipt: Receipt) throws(StoreFailure) {
         if isSingle, let sets { return sets.remember(key, receipt, time: stamp.time) }
         sets?.forget(key)
-        try later(StateSQL.remember(key, time: stamp.time, receipt, dialect))
+        try later(StateSQL.remember(key, time: stamp.time, receipt))
     }
 
     private func row(_ id: String, _ statements: TableSQL) throws(StoreFailure) -> TableRow? {
@@ -270,7 +270,7 @@ struct StoreTransaction {
 
     private func receipt(_ key: OperationKey) throws(StoreFailure) -> Receipt? {
         if let known = sets?.receipt(key) { return known.value }
-        return try connection.first(StateSQL.operation(key, dialect)) { row in
+        return try connection.first(StateSQL.operation(key)) { row in
             Receipt(table: row.value(0).text, kind: row.value(1).text, row: row.value(2).text)
         }
     }

@@ -125,10 +125,9 @@ final class WriteSets {
         }
         for (table, ids) in wanted.sorted(by: { $0.key < $1.key }) {
             guard let statements = catalogue.tables[table] else { continue }
-            try connection.run(statements.set(of: ids)) { values in
+            try connection.forEachRow(of: statements.set(of: ids)) { values in
                 let row = statements.row(values)
                 tables[table]?.known[ExactString(row.id)] = Known(row: row)
-                return true
             }
         }
     }

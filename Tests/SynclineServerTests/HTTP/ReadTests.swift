@@ -162,9 +162,8 @@ import Testing
             try WorkLimit.$current.withValue(limit) { try connection.execute("SELECT pg_sleep(3600)") }
         }
         #expect(connection.isGood && !connection.isGivenUp)
-        let statement = SQLStatement(
-            .postgres,
-            "SELECT 1 FROM pg_stat_activity WHERE query LIKE \(.text("SELECT pg_sleep%")) AND state = 'active'")
+        let statement: SQLStatement =
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE \(.text("SELECT pg_sleep%")) AND state = 'active'"
         #expect(try connection.first(statement, count: 1) == nil)
         withExtendedLifetime(cluster) {}
     }

@@ -74,9 +74,8 @@ struct StartTests {
             done.signal()
         }
         // Until it waits: it must hold nothing by then that the writer still needs.
-        let waiting = SQLStatement(
-            .postgres,
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+        let waiting: SQLStatement =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         while try watcher.first(waiting, count: 1)?[0].integer == 0, started.withLock({ $0 == nil }) {}
         try writer.execute(
             """

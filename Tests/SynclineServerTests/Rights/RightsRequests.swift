@@ -236,7 +236,7 @@ extension ServiceDesk {
         let names = try database.read { connection throws(StoreFailure) in
             var names: [String] = []
             try connection.run(
-                SQLStatement(.sqlite, "SELECT \"name\" FROM \"sqlite_master\" WHERE \"type\" = 'table'")
+                "SELECT \"name\" FROM \"sqlite_master\" WHERE \"type\" = 'table'"
             ) { row in
                 names.append(row.value(0).text)
                 return true

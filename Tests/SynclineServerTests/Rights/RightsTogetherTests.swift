@@ -252,12 +252,10 @@ struct RightsLockTests {
     private static let note = "00000000-0000-7000-8000-000000000001"
 
     /// Selects how many transactions wait for others.
-    private static let waiting = SQLStatement(
-        .postgres,
-        """
+    private static let waiting: SQLStatement = """
         SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
         WHERE NOT l.granted AND a.datname = current_database()
-        """)
+        """
 
     private func write(_ kind: TableWrite.Kind, _ table: String, _ id: String) -> [[TableWrite]] {
         var write = TableWrite(kind, table: table, id: id, serverProtocol: .zumo2)
@@ -289,7 +287,7 @@ struct RightsLockTests {
                 outcome.withLock { $0 = done?[0][0] }
             }
             while try connection.first(Self.waiting, count: 1)?[0].integer == 0, outcome.withLock({ $0 == nil }) {}
-            let next = SQLStatement(.postgres, "SELECT nextval('syncline_changes')")
+            let next: SQLStatement = "SELECT nextval('syncline_changes')"
             number = try connection.first(next, count: 1)?[0].integer ?? 0
             try connection.execute(last.replacing("NUMBER", with: String(number)))
             try connection.execute("COMMIT")

@@ -113,7 +113,7 @@ struct RuleTakeover {
 
     /// The number of rules that were ever put into force.
     private func begun() throws -> Int64? {
-        let statement = SQLStatement(world.desk.store.dialect, #"SELECT count(*) FROM "syncline_rules""#)
+        let statement: SQLStatement = #"SELECT count(*) FROM "syncline_rules""#
         return try world.desk.store.database.read { connection throws(StoreFailure) in
             try connection.first(statement, count: 1)?[0].integer
         }

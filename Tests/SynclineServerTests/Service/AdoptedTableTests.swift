@@ -188,7 +188,7 @@ struct AdoptedDesk {
         func values() throws -> [SQLValue]? {
             try desk.database.read { connection throws(StoreFailure) in
                 try connection.first(
-                    SQLStatement(.postgres, "SELECT exact::text, at::text, more::text, wide::text FROM t"), count: 4)
+                    "SELECT exact::text, at::text, more::text, wide::text FROM t", count: 4)
             }
         }
         let before = try values()

@@ -174,9 +174,7 @@ import Testing
         }
         var size: Int64 = 0
         try desk.store.database.read { connection throws(StoreFailure) in
-            let statement = SQLStatement(
-                connection is SQLiteConnection ? .sqlite : .postgres,
-                #"SELECT sum(length("row")) FROM "syncline_operations""#)
+            let statement: SQLStatement = #"SELECT sum(length("row")) FROM "syncline_operations""#
             size = try connection.first(statement, count: 1)?[0].integer ?? 0
         }
         #expect(size < 210_000)

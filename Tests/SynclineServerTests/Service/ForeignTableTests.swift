@@ -198,9 +198,9 @@ import Testing
             let filter = FilterSQL(
                 try FilterExpression(parsing: "\(column) gt 2026-05-19T21:00:00Z and startswith(id,'a')"), schema,
                 .sqlite)
-            let statement = SQLStatement(.sqlite, try #require(filter.sql))
+            let statement = SQLStatement(try #require(filter.sql))
             #expect(!filter.isExact)
-            #expect(statement.text == #"("\#(column)" >= ?1 AND substr("id", 1, 1) = ?2)"#)
+            #expect(statement.text(.sqlite) == #"("\#(column)" >= ?1 AND substr("id", 1, 1) = ?2)"#)
             #expect(statement.values == [.text("2026-05-18"), .text("a")])
         }
         try desk.store.database.carryOut([

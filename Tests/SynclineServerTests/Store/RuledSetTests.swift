@@ -89,9 +89,8 @@ import Testing
             guard let database else { return found }
             try database.inner.read { connection throws(StoreFailure) in
                 for text in statements {
-                    try connection.run(SQLStatement(database.dialect, prepared: text)) { row in
+                    try connection.forEachRow(of: SQLStatement(prepared: text)) { row in
                         found.append((0..<4).map { row.value($0) })
-                        return true
                     }
                 }
             }

@@ -179,7 +179,7 @@ import Testing
     @Test func `marks of other programs are collected`() throws {
         guard let (cluster, url) = try Self.newDatabase() else { return }
         let (store, _) = try Self.open(url)
-        let marks = SQLStatement(.postgres, #"SELECT count(*) FROM "syncline_digests" WHERE "slot" < 0"#)
+        let marks: SQLStatement = #"SELECT count(*) FROM "syncline_digests" WHERE "slot" < 0"#
         func count() throws -> Int64? {
             try store.database.read { connection throws(StoreFailure) in try connection.first(marks, count: 1) }?[0]
                 .integer

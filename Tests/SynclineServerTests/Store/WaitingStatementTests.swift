@@ -63,7 +63,7 @@ import Testing
         _ = try desk.connection.change(Self.insert(1...2))
         let column = Column("t", .string)
         let tooLong = SQLStatement(
-            .postgres, prepared: "INSERT INTO w VALUES ($1, $2)", values: [.integer(9)],
+            prepared: "INSERT INTO w VALUES ($1, $2)", values: [.integer(9)],
             columns: BoundColumns(values: Row([.init("t", .string("long"))]), columns: [column]))
         let failures: [(SQLStatement, Int?, String)] = [
             (Self.insert(2...3), nil, "w_pkey"), (Self.insert(3...4), 3, "another transaction"),
@@ -148,7 +148,7 @@ import Testing
     }
 }
 
-private func statement(_ text: String) -> SQLStatement { SQLStatement(.postgres, prepared: text) }
+private func statement(_ text: String) -> SQLStatement { SQLStatement(prepared: text) }
 
 extension SQLConnection {
     /// The number in the first row.

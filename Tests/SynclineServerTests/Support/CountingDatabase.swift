@@ -66,14 +66,15 @@ private final class CountingConnection: SQLConnection {
     private let counts: QuestionCounts
     private let fault: QuestionFault?
     private let look: (@Sendable (String) -> Void)?
+    private let dialect: SQLDialect
     /// Whether statements wait for the next one, as they do for PostgreSQL.
-    private let letsWait: Bool
+    private var letsWait: Bool { dialect == .postgres }
     private var isWaiting = false
     private var isTicking = false
 
     init(_ inner: any SQLConnection, _ database: CountingDatabase) {
         (self.inner, counts, fault, look) = (inner, database.counts, database.fault, database.look)
-        letsWait = database.dialect == .postgres
+        dialect = database.dialect
     }
 
     private func ask<Result>(
@@ -87,7 +88,7 @@ private final class CountingConnection: SQLConnection {
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        try ask(statement.text) { () throws(StoreFailure) in
+        try ask(statement.text(dialect)) { () throws(StoreFailure) in
             try inner.run(statement) { row in
                 counts.rows.add(1, ordering: .relaxed)
                 return each(row)
@@ -96,11 +97,11 @@ private final class CountingConnection: SQLConnection {
     }
 
     func change(_ statement: SQLStatement) throws(StoreFailure) -> Int {
-        try ask(statement.text) { () throws(StoreFailure) in try inner.change(statement) }
+        try ask(statement.text(dialect)) { () throws(StoreFailure) in try inner.change(statement) }
     }
 
     func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure) {
-        try ask(statement.text, waits: true) { () throws(StoreFailure) in
+        try ask(statement.text(dialect), waits: true) { () throws(StoreFailure) in
             try inner.later(statement) { [counts] row in
                 counts.rows.add(1, ordering: .relaxed)
                 each(row)
@@ -109,7 +110,9 @@ private final class CountingConnection: SQLConnection {
     }
 
     func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure) {
-        try ask(statement.text, waits: true) { () throws(StoreFailure) in try inner.later(statement, changes: count) }
+        try ask(statement.text(dialect), waits: true) { () throws(StoreFailure) in
+            try inner.later(statement, changes: count)
+        }
     }
 
     func flush() throws(StoreFailure) {

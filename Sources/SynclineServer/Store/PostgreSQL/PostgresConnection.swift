@@ -132,7 +132,7 @@ final class PostgresConnection: SQLConnection {
     func begin(_ text: String) throws(StoreFailure) {
         if isLent { return try perform("\(text); \(settings(isLocal: true))") }
         waiting = text.split(separator: "; ").map { part in
-            Waiting(statement: SQLStatement(.postgres, prepared: String(part))) { _ in nil }
+            Waiting(statement: SQLStatement(prepared: String(part))) { _ in nil }
         }
         beginning = waiting.count
     }
@@ -218,7 +218,7 @@ final class PostgresConnection: SQLConnection {
         // None of them is forgotten while others are prepared.
         if mustPrepareAgain || statements.count + all.count > PostgresConnection.statementLimit { try forget() }
         let bound = try all.map { one throws(StoreFailure) in
-            (name: isLent ? nil : try prepare(one.text), values: try PostgresConnection.values(of: one))
+            (name: isLent ? nil : try prepare(one.text(.postgres)), values: try PostgresConnection.values(of: one))
         }
         let ahead = waiting
         (waiting, beginning) = ([], 0)
@@ -255,7 +255,7 @@ final class PostgresConnection: SQLConnection {
         let count = Int32(values.count)
         return PostgresConnection.withPointers(values) { pointers in
             if let name { return PQsendQueryPrepared(handle, name, count, pointers, lengths, formats, 0) }
-            return PQsendQueryParams(handle, statement.text, count, nil, pointers, lengths, formats, 0)
+            return PQsendQueryParams(handle, statement.text(.postgres), count, nil, pointers, lengths, formats, 0)
         }
     }
 

@@ -134,7 +134,7 @@ final class PostgresWatch: Sendable {
         var failure: StoreFailure?
         do throws(StoreFailure) {
             try pool.withConnection(isGood: { $0.isGood }) { connection throws(StoreFailure) in
-                try connection.run(StateSQL.probe(.postgres))
+                try connection.run(StateSQL.probe)
                 let found = try connection.first(StateSQL.isReadOnly, count: 1)
                 readOnly.store(found != nil, ordering: .relaxed)
             }

@@ -64,11 +64,11 @@ extension SQLStatement {
     init(_ dialect: SQLDialect, lists: [SQLList], _ text: (_ source: String) -> String) {
         if dialect == .postgres {
             let rows = BoundRows(lists: lists)
-            self.init(dialect, prepared: text(rows.source), rows: rows)
+            self.init(prepared: text(rows.source), rows: rows)
         } else {
             let values = lists.map { $0.values.first ?? .null }
             let columns = values.enumerated().map { "\(dialect.placeholder($0 + 1, for: $1)) AS c\($0 + 1)" }
-            self.init(dialect, prepared: text("(SELECT \(columns.joined(separator: ", "))) AS s"), values: values)
+            self.init(prepared: text("(SELECT \(columns.joined(separator: ", "))) AS s"), values: values)
         }
     }
 }

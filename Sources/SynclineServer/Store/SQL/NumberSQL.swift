@@ -14,29 +14,24 @@ extension NumberSource {
     /// - Parameter clock: The time, if it is not the database's own.
     func stamp(_ count: Int, now: Int64, clock: Int64?, _ dialect: SQLDialect) -> SQLStatement {
         if self == .line { return StateSQL.stamp(count, now: now, dialect) }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT t."changes"::text, t."time", s."schema", s."epoch", \(StateSQL.comparedOrigin(dialect)) \
             FROM "syncline_state" s, syncline_stamp(\(.integer(Int64(count))), \
             nullif(\(.integer(clock ?? -1)), -1)) t
-            """)
+            """
     }
 
     /// Selects the columns of a `DatabaseState`.
     func state(_ dialect: SQLDialect) -> SQLStatement {
         let origin = StateSQL.comparedOrigin(dialect)
         if self == .line {
-            return SQLStatement(
-                dialect, #"SELECT "epoch", "change", "purged", \#(origin), "change", "change" FROM "syncline_state""#)
+            return #"SELECT "epoch", "change", "purged", \#(origin), "change", "change" FROM "syncline_state""#
         }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT s."epoch", coalesce(h."change", 0), s."purged", \(origin), q.last_value, \
             coalesce((SELECT max("change") FROM "syncline_ticks"), 0), coalesce(h."time", 0), s."change" \
             FROM "syncline_state" s CROSS JOIN "syncline_changes" q LEFT JOIN LATERAL (\(NumberSource.horizon)) h ON true
-            """)
+            """
     }
 
     /// Begins a transaction of writes. Without a line, rules change while no such transaction runs: those that begin later
@@ -75,16 +70,14 @@ extension NumberSource {
     static let channel = "syncline_ticks"
 
     /// Selects the oldest transaction that has an id, as a process or a prepared transaction, and how long changes wait.
-    static let holder = SQLStatement(
-        .postgres,
-        """
+    static let holder: SQLStatement = """
         SELECT coalesce('prepared transaction ' || p.gid, 'process ' || l.pid, ''), \
         coalesce(\(NumberSource.clock) - (SELECT min("time") FROM "syncline_ticks" \
         WHERE "fence" > pg_snapshot_xmin(pg_current_snapshot())), 0) \
         FROM pg_locks l LEFT JOIN pg_prepared_xacts p ON p.transaction = l.transactionid \
         WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock' \
         ORDER BY age(l.transactionid) DESC LIMIT 1
-        """)
+        """
 
     /// The newest tick that is complete: each transaction with a number or a time up to it is over.
     private static let horizon = """
@@ -96,23 +89,19 @@ extension NumberSource {
     /// they may have seen is issued again. The schema number, by which other processes learn of this, is not reused.
     func renew(epoch: String, _ dialect: SQLDialect) -> [SQLStatement] {
         let changes = String(RowVersion.changesOfAnEpoch)
-        var statements = [
-            SQLStatement(
-                dialect,
-                """
-                UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "epoch" = \(.text(epoch)), \
-                "origin" = \(StateSQL.origin(dialect))\(self == .line ? ", \"change\" = \"change\" + \(changes)" : "")
-                """)
+        var statements: [SQLStatement] = [
+            """
+            UPDATE "syncline_state" SET "schema" = "schema" + 1048576, "epoch" = \(.text(epoch)), \
+            "origin" = \(StateSQL.origin(dialect))\(self == .line ? ", \"change\" = \"change\" + \(changes)" : "")
+            """
         ]
         if self == .ticks {
             statements += [
-                SQLStatement(
-                    dialect,
-                    """
-                    SELECT setval('syncline_changes', c.last_value + \(changes)), \
-                    setval('syncline_floor', f.last_value + 10000) FROM "syncline_changes" c, "syncline_floor" f
-                    """),
-                SQLStatement(dialect, #"DELETE FROM "syncline_ticks""#),
+                """
+                SELECT setval('syncline_changes', c.last_value + \(changes)), \
+                setval('syncline_floor', f.last_value + 10000) FROM "syncline_changes" c, "syncline_floor" f
+                """,
+                #"DELETE FROM "syncline_ticks""#,
             ]
         }
         return statements

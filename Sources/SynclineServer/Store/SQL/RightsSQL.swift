@@ -51,39 +51,33 @@ enum RightsSQL {
     // MARK: Edges
 
     static func edges(
-        _ step: RuleEdge, from: String?, to: String?, locks: Bool, _ dialect: SQLDialect
+        _ step: RuleEdge, from: String?, to: String?, locks: Bool
     ) -> SQLStatement {
         var conditions: [SQLText] = [#""step" = \#(.integer(number(step)))"#]
         if let from { conditions.append(#""from" = \#(.text(from))"#) }
         if let to { conditions.append(#""to" = \#(.text(to))"#) }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_edges" \
             WHERE \(conditions, separator: " AND ")\(locks ? " FOR SHARE" : "")
-            """)
+            """
     }
 
     /// The edges from a name, and first the number that increases with each change of the columns.
-    static func edgesAndSchema(_ step: RuleEdge, from: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT s."schema", "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_state" s \
-            LEFT JOIN "syncline_edges" ON "step" = \(.integer(number(step))) AND "from" = \(.text(from))
-            """)
+    static func edgesAndSchema(_ step: RuleEdge, from: String) -> SQLStatement {
+        """
+        SELECT s."schema", "from", "to", "begin", "beginTime", "end", "endTime" FROM "syncline_state" s \
+        LEFT JOIN "syncline_edges" ON "step" = \(.integer(number(step))) AND "from" = \(.text(from))
+        """
     }
 
     /// Waits for the writes that edges of some rows permit, and for no later ones.
-    static func lock(_ steps: [RuleEdge], rows: [String], _ dialect: SQLDialect) -> SQLStatement {
+    static func lock(_ steps: [RuleEdge], rows: [String]) -> SQLStatement {
         let numbers = steps.map { "\(.integer(number($0)))" as SQLText }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT 1 FROM "syncline_edges" WHERE "step" IN (\(numbers, separator: ", ")) \
             AND "row" = ANY (\(untyped: .text(SQLDialect.list(rows)))) AND "end" IS NULL \
             ORDER BY "step", "row" FOR NO KEY UPDATE
-            """)
+            """
     }
 
     static func beginEdges(_ times: ArraySlice<RightTime>, _ dialect: SQLDialect) -> SQLStatement {
@@ -106,13 +100,11 @@ enum RightsSQL {
     }
 
     /// Ends a step of all rows.
-    static func end(_ step: RuleEdge, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_edges" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
-            WHERE "step" = \(.integer(number(step))) AND "end" IS NULL
-            """)
+    static func end(_ step: RuleEdge, _ stamp: Stamp) -> SQLStatement {
+        """
+        UPDATE "syncline_edges" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
+        WHERE "step" = \(.integer(number(step))) AND "end" IS NULL
+        """
     }
 
     /// The beginnings and ends, with 0 for those that are to come.
@@ -135,24 +127,20 @@ enum RightsSQL {
     private static let stay = #""bucket", "name", "id", "entered", "enteredTime", "left", "leftTime", "byDeletion""#
 
     static func stays(_ buckets: [Int64], ids: [String], _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(list(buckets), separator: ", ")) \
-            AND \(dialect.isAmong(ids, #""id""#))
-            """)
+        """
+        SELECT \(stay) FROM "syncline_stays" WHERE "bucket" IN (\(list(buckets), separator: ", ")) \
+        AND \(dialect.isAmong(ids, #""id""#))
+        """
     }
 
     private static func list(_ buckets: [Int64]) -> [SQLText] { buckets.map { "\(.integer($0))" } }
 
     /// The buckets that some rows left after a number.
-    static func left(_ buckets: [Int64], after change: Int64, by ids: SQLText, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT DISTINCT "bucket", "name" FROM "syncline_stays" WHERE \
-            "bucket" IN (\(list(buckets), separator: ", ")) AND "id" IN (\(ids)) AND "left" > \(.integer(change))
-            """)
+    static func left(_ buckets: [Int64], after change: Int64, by ids: SQLText) -> SQLStatement {
+        """
+        SELECT DISTINCT "bucket", "name" FROM "syncline_stays" WHERE \
+        "bucket" IN (\(list(buckets), separator: ", ")) AND "id" IN (\(ids)) AND "left" > \(.integer(change))
+        """
     }
 
     /// In a group, a row may come back to a bucket at the number at which it left it.
@@ -179,13 +167,11 @@ enum RightsSQL {
     }
 
     /// Ends the stays of all rows in a bucket.
-    static func leave(_ bucket: Int64, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_stays" SET "left" = \(.integer(stamp.change)), "leftTime" = \(.integer(stamp.time)), \
-            "byDeletion" = 0 WHERE "bucket" = \(.integer(bucket)) AND "left" IS NULL
-            """)
+    static func leave(_ bucket: Int64, _ stamp: Stamp) -> SQLStatement {
+        """
+        UPDATE "syncline_stays" SET "left" = \(.integer(stamp.change)), "leftTime" = \(.integer(stamp.time)), \
+        "byDeletion" = 0 WHERE "bucket" = \(.integer(bucket)) AND "left" IS NULL
+        """
     }
 
     private static func ended(_ span: BucketSpan) -> SQLText {
@@ -196,29 +182,25 @@ enum RightsSQL {
     }
 
     /// The rows that left some buckets within a window: their ids, and when, in order.
-    static func left(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow, _ dialect: SQLDialect) -> SQLStatement {
+    static func left(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
         let place = window.axis == .number ? #""left""# : #""leftTime""#
         let parts = spans.map { span -> SQLText in
             "\(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) })"
         }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             \(parts, separator: " UNION ALL ") \
             ORDER BY \(window.axis == .number ? "2" : "3"), 1 LIMIT \(.integer(Int64(window.limit)))
-            """)
+            """
     }
 
     /// The rows that were there when a right ended, and left later.
-    static func lost(_ span: BucketSpan, after id: String?, limit: Int, _ dialect: SQLDialect) -> SQLStatement {
+    static func lost(_ span: BucketSpan, after id: String?, limit: Int) -> SQLStatement {
         let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
-        return SQLStatement(
-            dialect,
-            """
+        return """
             \(ended(span)) AND "entered" < \(.integer(span.interval.end?.change ?? .max)) \
             AND "left" > \(.integer(span.interval.begin.change))\(rest) \
             ORDER BY "id" LIMIT \(.integer(Int64(limit)))
-            """)
+            """
     }
 
     /// Whether some names of a bucket have stays that ended since a window begins.
@@ -252,54 +234,44 @@ enum RightsSQL {
     }
 
     /// Forgets what ended before a time.
-    static func forgetEdges(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"DELETE FROM "syncline_edges" WHERE "endTime" < \#(.integer(time))"#)
+    static func forgetEdges(before time: Int64) -> SQLStatement {
+        #"DELETE FROM "syncline_edges" WHERE "endTime" < \#(.integer(time))"#
     }
 
-    static func forgetStays(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect, #"DELETE FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \#(.integer(time))"#)
+    static func forgetStays(before time: Int64) -> SQLStatement {
+        #"DELETE FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \#(.integer(time))"#
     }
 
-    static func forgetRules(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"DELETE FROM "syncline_rules" WHERE "endTime" < \#(.integer(time))"#)
+    static func forgetRules(before time: Int64) -> SQLStatement {
+        #"DELETE FROM "syncline_rules" WHERE "endTime" < \#(.integer(time))"#
     }
 
     /// The latest end before a time.
     static func latestEnd(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT \(dialect.larger)(\
-            coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
-            coalesce((SELECT max("end") FROM "syncline_rules" WHERE "endTime" < \(.integer(time))), 0), \
-            coalesce((SELECT max("left") FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \(.integer(time))), 0))
-            """)
+        """
+        SELECT \(dialect.larger)(\
+        coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
+        coalesce((SELECT max("end") FROM "syncline_rules" WHERE "endTime" < \(.integer(time))), 0), \
+        coalesce((SELECT max("left") FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \(.integer(time))), 0))
+        """
     }
 
     // MARK: Rules
 
-    static func rules(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            #"SELECT "table", "rule", "begin", "beginTime", "end", "endTime" FROM "syncline_rules" ORDER BY "begin""#)
+    static let rules: SQLStatement =
+        #"SELECT "table", "rule", "begin", "beginTime", "end", "endTime" FROM "syncline_rules" ORDER BY "begin""#
+
+    static func beginRule(_ rule: String, of table: String, _ stamp: Stamp) -> SQLStatement {
+        """
+        INSERT INTO "syncline_rules" VALUES (\(.text(table)), \(.text(rule)), \(.integer(stamp.change)), \
+        \(.integer(stamp.time)), NULL, NULL)
+        """
     }
 
-    static func beginRule(_ rule: String, of table: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            INSERT INTO "syncline_rules" VALUES (\(.text(table)), \(.text(rule)), \(.integer(stamp.change)), \
-            \(.integer(stamp.time)), NULL, NULL)
-            """)
-    }
-
-    static func endRule(of table: String, _ stamp: Stamp, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_rules" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
-            WHERE "table" = \(.text(table)) AND "end" IS NULL
-            """)
+    static func endRule(of table: String, _ stamp: Stamp) -> SQLStatement {
+        """
+        UPDATE "syncline_rules" SET "end" = \(.integer(stamp.change)), "endTime" = \(.integer(stamp.time)) \
+        WHERE "table" = \(.text(table)) AND "end" IS NULL
+        """
     }
 }

@@ -37,7 +37,7 @@ extension TableSQL {
     /// Selects the place of each of some tables, and for each fault whether rows have it.
     /// - Parameter hasMark: Whether the server has issued numbers; without its own tables none is too late.
     static func rowCheck(
-        _ tables: [TableSQL], _ numbers: NumberSource, _ dialect: SQLDialect, hasMark: Bool
+        _ tables: [TableSQL], _ numbers: NumberSource, hasMark: Bool
     ) -> SQLStatement {
         let selections = tables.enumerated().map { place, sql in
             let table = SQLDialect.quoted(sql.schema.definition.source)
@@ -48,7 +48,7 @@ extension TableSQL {
             }
             return "SELECT \(place), \(flags.joined(separator: ", "))"
         }
-        return SQLStatement(dialect, prepared: selections.joined(separator: " UNION ALL "))
+        return SQLStatement(prepared: selections.joined(separator: " UNION ALL "))
     }
 
     /// Selects the ids of rows that need a new number.
@@ -56,17 +56,14 @@ extension TableSQL {
         let conditions = RowFault.allCases.filter(\.isNumbered).compactMap { condition($0, numbers) }
         let table = SQLDialect.quoted(schema.definition.source)
         return SQLStatement(
-            dialect,
             prepared: "SELECT \(name(.id)) FROM \(table) WHERE \(name(.id)) IS NOT NULL "
                 + "AND (\(conditions.joined(separator: " OR "))) LIMIT \(limit)")
     }
 
     func number(id: String, _ stamp: Stamp) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(name(.version)) = \(.integer(stamp.change)), \
-            \(name(.updatedAt)) = \(.time(stamp.time)) WHERE \(name(.id)) = \(untyped: .text(id))
-            """)
+        """
+        UPDATE \(SQLDialect.quoted(schema.definition.source)) SET \(name(.version)) = \(.integer(stamp.change)), \
+        \(name(.updatedAt)) = \(.time(stamp.time)) WHERE \(name(.id)) = \(untyped: .text(id))
+        """
     }
 }

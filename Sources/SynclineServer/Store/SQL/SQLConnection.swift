@@ -111,10 +111,7 @@ extension SQLConnection {
     func later(_ statement: SQLStatement) throws(StoreFailure) { try later(statement) { _ in } }
 
     func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure) {
-        try run(statement) { row in
-            each(row)
-            return true
-        }
+        try forEachRow(of: statement, each)
     }
 
     func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure) {
@@ -125,6 +122,23 @@ extension SQLConnection {
 
     func run(_ statement: SQLStatement) throws(StoreFailure) {
         try run(statement) { _ in true }
+    }
+
+    /// Runs a statement, and passes all its rows to the body.
+    func forEachRow(of statement: SQLStatement, _ body: (any SQLRow) -> Void) throws(StoreFailure) {
+        try run(statement) { row in
+            body(row)
+            return true
+        }
+    }
+
+    /// The elements made of all rows.
+    func all<Result>(
+        _ statement: SQLStatement, _ make: (any SQLRow) -> Result
+    ) throws(StoreFailure) -> [Result] {
+        var results: [Result] = []
+        try forEachRow(of: statement) { results.append(make($0)) }
+        return results
     }
 
     /// The element made of the first row.

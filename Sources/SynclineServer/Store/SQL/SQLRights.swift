@@ -93,12 +93,7 @@ struct SQLRights: RightsSource {
     private func edges(_ step: RuleEdge, _ from: String?, _ to: String?) throws(StoreFailure) -> [RightEdge] {
         try known.edges(step, from, to, connection) { () throws(StoreFailure) in
             try known.store(connection, dialect)
-            var found: [RightEdge] = []
-            try connection.run(RightsSQL.edges(step, from: from, to: to, locks: locks, dialect)) { row in
-                found.append(RightEdge(row))
-                return true
-            }
-            return found
+            return try connection.all(RightsSQL.edges(step, from: from, to: to, locks: locks)) { RightEdge($0) }
         }
     }
 
@@ -106,7 +101,7 @@ struct SQLRights: RightsSource {
     func lookAhead(
         _ step: RuleEdge, from: String, schema: @escaping (Int64) -> Void
     ) throws(StoreFailure) {
-        let statement = RightsSQL.edgesAndSchema(step, from: from, dialect)
+        let statement = RightsSQL.edgesAndSchema(step, from: from)
         try known.lookAhead(step, from: from, statement, connection, schema)
     }
 
@@ -127,12 +122,11 @@ struct SQLRights: RightsSource {
         if buckets.isEmpty || ids.isEmpty { return [:] }
         try known.store(connection, dialect)
         var found: [ExactString: [RowStay]] = [:]
-        try connection.run(RightsSQL.stays(Array(buckets.keys), ids: ids, dialect)) { row in
-            guard let bucket = buckets[row.value(0).integer] else { return true }
+        try connection.forEachRow(of: RightsSQL.stays(Array(buckets.keys), ids: ids, dialect)) { row in
+            guard let bucket = buckets[row.value(0).integer] else { return }
             var stay = RowStay(bucket, row.value(1).text, RightInterval(row, at: 3))
             stay.endedByDeletion = row.value(7).integer != 0
             found[ExactString(row.value(2).text), default: []].append(stay)
-            return true
         }
         return found
     }
@@ -145,18 +139,16 @@ struct SQLRights: RightsSource {
         if buckets.isEmpty { return [] }
         var found: Set<NamedBucket> = []
         for bucket in buckets.values {
-            try connection.run(statements.names(of: bucket, after: change, through: last)) { row in
+            try connection.forEachRow(of: statements.names(of: bucket, after: change, through: last)) { row in
                 found.insert(NamedBucket(bucket, ExactString(row.value(0).text)))
-                return true
             }
         }
         let statement = RightsSQL.left(
-            Array(buckets.keys), after: change, by: statements.changedIDs(after: change, through: last), dialect)
-        try connection.run(statement) { row in
+            Array(buckets.keys), after: change, by: statements.changedIDs(after: change, through: last))
+        try connection.forEachRow(of: statement) { row in
             if let bucket = buckets[row.value(0).integer] {
                 found.insert(NamedBucket(bucket, ExactString(row.value(1).text)))
             }
-            return true
         }
         return found
     }

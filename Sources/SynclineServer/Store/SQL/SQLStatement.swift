@@ -25,9 +25,9 @@ enum SQLValue: Hashable, Sendable {
 }
 
 /// SQL as a string literal: in `"\(column) = \(.text(id))"`, a string is a part of the SQL, and a value is bound.
-struct SQLText: ExpressibleByStringInterpolation {
+struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// A value, and how much of the SQL comes before its placeholder.
-    fileprivate struct Place {
+    fileprivate struct Place: Hashable {
         var offset: Int
         let value: SQLValue
         /// The placeholder is of the type of the value, or its type follows from its context.
@@ -83,11 +83,10 @@ struct SQLText: ExpressibleByStringInterpolation {
     }
 }
 
-/// A SQL string, and the values for its placeholders in order.
-struct SQLStatement: Hashable, Sendable {
-    let dialect: SQLDialect
-    private(set) var text = ""
-    private(set) var values: [SQLValue] = []
+/// SQL, and the values for its placeholders in order.
+struct SQLStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
+    private var sql: SQLText
+    private(set) var values: [SQLValue]
     /// The columns that are bound after the values.
     private(set) var columns: BoundColumns?
     /// Many rows, instead of values.
@@ -97,35 +96,42 @@ struct SQLStatement: Hashable, Sendable {
     /// The number of rows at which it ends by itself.
     var limit: Int?
 
-    init(_ dialect: SQLDialect, _ sql: SQLText) {
-        self.dialect = dialect
-        add(sql)
+    init(_ sql: SQLText) { (self.sql, values) = (sql, sql.places.map(\.value)) }
+
+    init(stringLiteral sql: String) { self.init(prepared: sql) }
+
+    init(stringInterpolation: SQLText.StringInterpolation) {
+        self.init(SQLText(stringInterpolation: stringInterpolation))
     }
 
     /// A string that contains the placeholders.
     init(
-        _ dialect: SQLDialect, prepared text: String, values: [SQLValue] = [], columns: BoundColumns? = nil,
-        rows: BoundRows? = nil
+        prepared text: String, values: [SQLValue] = [], columns: BoundColumns? = nil, rows: BoundRows? = nil
     ) {
-        self.dialect = dialect
-        self.text = text
-        (self.values, self.columns, self.rows) = (values, columns, rows)
+        (sql, self.values, self.columns, self.rows) = (SQLText(stringLiteral: text), values, columns, rows)
     }
 
     /// All bound values, in order.
     var allValues: [SQLValue] { values + (columns?.bound ?? []) }
 
     mutating func add(_ more: SQLText) {
-        var rest = more.sql.utf8[...]
+        sql = "\(sql)\(more)"
+        values += more.places.map(\.value)
+    }
+
+    /// The string with the placeholders of a database.
+    func text(_ dialect: SQLDialect) -> String {
+        if sql.places.isEmpty { return sql.sql }
+        var text = ""
+        var rest = sql.sql.utf8[...]
         var start = 0
-        for place in more.places {
+        for (number, place) in sql.places.enumerated() {
             let end = rest.index(rest.startIndex, offsetBy: place.offset - start)
             text += Substring(rest[..<end])
-            values.append(place.value)
-            text += dialect.placeholder(values.count, for: place.isTyped ? place.value : .null)
+            text += dialect.placeholder(number + 1, for: place.isTyped ? place.value : .null)
             (rest, start) = (rest[end...], place.offset)
         }
-        text += Substring(rest)
+        return text + Substring(rest)
     }
 }
 

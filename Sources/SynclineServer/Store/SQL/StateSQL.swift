@@ -56,13 +56,11 @@ enum StateSQL {
     static let line = #"UPDATE "syncline_state" SET "change" = "change""#
 
     static func begin(epoch: String, _ numbers: NumberSource, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
-            \(.integer(RowVersion.firstChange(of: epoch))), 0, 0, 0, \(origin(dialect)), \
-            \(.text(numbers.rawValue))) ON CONFLICT DO NOTHING
-            """)
+        """
+        INSERT INTO "syncline_state" VALUES (1, \(String(format)), \(.text(epoch)), \
+        \(.integer(RowVersion.firstChange(of: epoch))), 0, 0, 0, \(origin(dialect)), \
+        \(.text(numbers.rawValue))) ON CONFLICT DO NOTHING
+        """
     }
 
     /// Which history of which database this is: a promoted standby continues on another timeline, which the names of its
@@ -87,61 +85,43 @@ enum StateSQL {
     /// The row is locked until the transaction ends, which orders transactions by their numbers, in whichever process
     /// they are.
     static func stamp(_ count: Int, now: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            UPDATE "syncline_state" SET "change" = "change" + \(.integer(Int64(count))), \
-            "time" = \(dialect.larger)("time" + 1, \(.integer(now))) \
-            RETURNING "change", "time", "schema", "epoch", \(comparedOrigin(dialect))
-            """)
+        """
+        UPDATE "syncline_state" SET "change" = "change" + \(.integer(Int64(count))), \
+        "time" = \(dialect.larger)("time" + 1, \(.integer(now))) \
+        RETURNING "change", "time", "schema", "epoch", \(comparedOrigin(dialect))
+        """
     }
 
     /// A statement that reads the server's own table, for checks.
-    static func probe(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "change" FROM "syncline_state""#)
-    }
+    static let probe: SQLStatement = #"SELECT "change" FROM "syncline_state""#
 
-    static func formatNumber(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "format" FROM "syncline_state""#)
-    }
+    static let formatNumber: SQLStatement = #"SELECT "format" FROM "syncline_state""#
 
-    static func numbers(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "numbers" FROM "syncline_state""#)
-    }
+    static let numbers: SQLStatement = #"SELECT "numbers" FROM "syncline_state""#
 
     /// Returns a row if the database is read-only.
-    static let isReadOnly = SQLStatement(.postgres, "SELECT 1 WHERE current_setting('transaction_read_only') = 'on'")
+    static let isReadOnly: SQLStatement = "SELECT 1 WHERE current_setting('transaction_read_only') = 'on'"
 
     // MARK: Columns
 
     /// The number that increases with each change of the columns.
-    static func schema(_ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"SELECT "schema" FROM "syncline_state""#)
+    static let schema: SQLStatement = #"SELECT "schema" FROM "syncline_state""#
+
+    // A left join, so that the number is returned even if there are no columns.
+    static let columns: SQLStatement = """
+        SELECT s."schema", s."epoch", c."table", c."name", c."type" FROM "syncline_state" s \
+        LEFT JOIN "syncline_columns" c ON c."place" >= 0 ORDER BY c."place"
+        """
+
+    static func add(_ column: Column, to table: String) -> SQLStatement {
+        """
+        INSERT INTO "syncline_columns" SELECT coalesce(max("place"), 0) + 1, \(.text(table)), \
+        \(.text(column.name)), \(.text(column.type.rawValue)) FROM "syncline_columns"
+        """
     }
 
-    static func columns(_ dialect: SQLDialect) -> SQLStatement {
-        // A left join, so that the number is returned even if there are no columns.
-        SQLStatement(
-            dialect,
-            """
-            SELECT s."schema", s."epoch", c."table", c."name", c."type" FROM "syncline_state" s \
-            LEFT JOIN "syncline_columns" c ON c."place" >= 0 ORDER BY c."place"
-            """)
-    }
-
-    static func add(_ column: Column, to table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            INSERT INTO "syncline_columns" SELECT coalesce(max("place"), 0) + 1, \(.text(table)), \
-            \(.text(column.name)), \(.text(column.type.rawValue)) FROM "syncline_columns"
-            """)
-    }
-
-    static func remove(column: String, of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            #"DELETE FROM "syncline_columns" WHERE "table" = \#(.text(table)) AND "name" = \#(.text(column))"#)
+    static func remove(column: String, of table: String) -> SQLStatement {
+        #"DELETE FROM "syncline_columns" WHERE "table" = \#(.text(table)) AND "name" = \#(.text(column))"#
     }
 
     // MARK: Tombstones
@@ -161,16 +141,14 @@ enum StateSQL {
 
     /// The tombstones of a plan, except for rows that exist again: those are reported themselves.
     static func tombstones(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
-        SQLStatement(
-            table.dialect,
-            """
-            SELECT "id", "change", "time"\(removed(plan, table)) ORDER BY "change" \
-            LIMIT \(.integer(Int64(plan.limit)))
-            """)
+        """
+        SELECT "id", "change", "time"\(removed(plan, table)) ORDER BY "change" \
+        LIMIT \(.integer(Int64(plan.limit)))
+        """
     }
 
     static func tombstoneCount(_ plan: ChangePlan, _ table: TableSQL) -> SQLStatement {
-        SQLStatement(table.dialect, "SELECT count(*)\(removed(plan, table))")
+        "SELECT count(*)\(removed(plan, table))"
     }
 
     private static func removed(_ plan: ChangePlan, _ table: TableSQL) -> SQLText {
@@ -190,59 +168,48 @@ enum StateSQL {
 
     /// Removes a portion of the entries before a time, in a table with a time column and a key.
     static func forget(
-        _ table: String, key: [String], before time: Int64, _ dialect: SQLDialect
+        _ table: String, key: [String], before time: Int64
     ) -> SQLStatement {
         let names = key.map(SQLDialect.quoted).joined(separator: ", ")
-        return SQLStatement(
-            dialect,
-            """
+        return """
             DELETE FROM "\(table)" WHERE "time" < \(.integer(time)) AND (\(names)) IN \
             (SELECT \(names) FROM "\(table)" WHERE "time" < \(.integer(time)) LIMIT \(String(portion)))
-            """)
+            """
     }
 
     /// Waits for other transactions that change columns. Selects the schema number.
-    static let lockedSchema = SQLStatement(.postgres, #"SELECT "schema" FROM "syncline_state" FOR NO KEY UPDATE"#)
+    static let lockedSchema: SQLStatement = #"SELECT "schema" FROM "syncline_state" FOR NO KEY UPDATE"#
 
     static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect, #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#)
+        #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#
     }
 
     // MARK: Digests
 
     /// The parts of a digest, and whether it was ever computed from the rows. Writers that do not wait for each other
     /// count in slots of their own. Negative slots are marks of other programs' transactions.
-    static func digest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            #"SELECT "rows", "hash", "isKnown", "slot" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
+    static func digest(of table: String) -> SQLStatement {
+        #"SELECT "rows", "hash", "isKnown", "slot" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#
     }
 
     /// Removes the mark of another program's transaction.
-    static func forgetMark(_ slot: Int64, of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table)) AND "slot" = \#(.integer(slot))"#)
+    static func forgetMark(_ slot: Int64, of table: String) -> SQLStatement {
+        #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table)) AND "slot" = \#(.integer(slot))"#
     }
 
     /// Notes the marks of other programs' transactions in the digests, so that they do not accumulate.
-    static let collectMarks = SQLStatement(
-        .postgres,
-        """
+    static let collectMarks: SQLStatement = """
         WITH marks AS (DELETE FROM "syncline_digests" WHERE "slot" < 0 RETURNING "table") \
         UPDATE "syncline_digests" SET "isKnown" = 0 WHERE "slot" = 0 AND "table" IN (SELECT "table" FROM marks)
-        """)
+        """
 
     /// Begins to count a table's writes.
-    static func beginDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            #"INSERT INTO "syncline_digests" VALUES (\#(.text(table)), 0, 0, 0, 0) ON CONFLICT DO NOTHING"#)
+    static func beginDigest(of table: String) -> SQLStatement {
+        #"INSERT INTO "syncline_digests" VALUES (\#(.text(table)), 0, 0, 0, 0) ON CONFLICT DO NOTHING"#
     }
 
-    static func forgetDigest(of table: String, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(dialect, #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table))"#)
+    static func forgetDigest(of table: String) -> SQLStatement {
+        #"DELETE FROM "syncline_digests" WHERE "table" = \#(.text(table))"#
     }
 
     /// Adds to a digest. The difference of the union and the intersection of two sets of bits is their exclusive or.
@@ -253,56 +220,49 @@ enum StateSQL {
         let text = dialect == .sqlite ? additions.sqlite : additions.postgres
         let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
         return SQLStatement(
-            dialect, prepared: text,
+            prepared: text,
             values: [.integer(digest.rows), hash, hash, .integer(isKnown ? 1 : 0), .text(table)])
     }
 
-    private static let additions = (sqlite: addition(.sqlite), postgres: addition(.postgres))
+    private static let additions = (sqlite: addition.text(.sqlite), postgres: addition.text(.postgres))
 
-    private static func addition(_ dialect: SQLDialect) -> String {
+    private static var addition: SQLStatement {
         let number = SQLValue.integer(0)
-        return SQLStatement(
-            dialect,
-            """
+        return """
             UPDATE "syncline_digests" SET "rows" = "rows" + \(number), \
             "hash" = ("hash" | \(number)) - ("hash" & \(number)), "isKnown" = "isKnown" | \(number) \
             WHERE "table" = \(.text("")) AND "slot" = 0
             """
-        ).text
     }
 
     /// The same in the slot of the connection.
     static func addInSlot(_ digest: TableDigest, to table: String) -> SQLStatement {
         let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
         return SQLStatement(
-            .postgres, prepared: slotAddition, values: [.text(table), .integer(digest.rows), hash])
+            prepared: slotAddition, values: [.text(table), .integer(digest.rows), hash])
     }
 
     private static let slotAddition = SQLStatement(
-        .postgres,
         """
         INSERT INTO "syncline_digests" AS d VALUES (\(.text("")), 1 + pg_backend_pid() % 64, \(.integer(0)), \
         \(.integer(0)), 0) ON CONFLICT ("table", "slot") DO UPDATE SET "rows" = d."rows" + excluded."rows", \
         "hash" = d."hash" # excluded."hash"
         """
-    ).text
+    ).text(.postgres)
 
     // MARK: Operations
 
-    static func operation(_ key: OperationKey, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT "table", "kind", "row" FROM "syncline_operations" \
-            WHERE "caller" = \(.text(key.caller)) AND "id" = \(.text(key.id))
-            """)
+    static func operation(_ key: OperationKey) -> SQLStatement {
+        """
+        SELECT "table", "kind", "row" FROM "syncline_operations" \
+        WHERE "caller" = \(.text(key.caller)) AND "id" = \(.text(key.id))
+        """
     }
 
     /// Selects the caller, the id and the memory of operations that were carried out; no row if it is large.
     static func operations(_ keys: [OperationKey]) -> SQLStatement {
         let bound = BoundRows(lists: [.texts(keys.map(\.caller)), .texts(keys.map(\.id))])
         return SQLStatement(
-            .postgres,
             prepared: """
                 SELECT o."caller", o."id", o."table", o."kind", CASE WHEN octet_length(o."row") <= 8192 THEN o."row" END \
                 FROM \(bound.source) JOIN "syncline_operations" o ON o."caller" = s.c1 AND o."id" = s.c2
@@ -310,23 +270,19 @@ enum StateSQL {
     }
 
     /// The receipts of a span.
-    static func receipts(from: Int64, through to: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT "caller", "id", "time", "table", "kind", "row" FROM "syncline_operations" \
-            WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "time", "caller", "id"
-            """)
+    static func receipts(from: Int64, through to: Int64) -> SQLStatement {
+        """
+        SELECT "caller", "id", "time", "table", "kind", "row" FROM "syncline_operations" \
+        WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "time", "caller", "id"
+        """
     }
 
     /// The permanent deletions of a span.
-    static func tombstones(from: Int64, through to: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT DISTINCT "table", "id", "change", "time" FROM "syncline_tombstones" \
-            WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "change"
-            """)
+    static func tombstones(from: Int64, through to: Int64) -> SQLStatement {
+        """
+        SELECT DISTINCT "table", "id", "change", "time" FROM "syncline_tombstones" \
+        WHERE "time" >= \(.integer(from)) AND "time" <= \(.integer(to)) ORDER BY "change"
+        """
     }
 
     static func remember(_ receipts: [(key: OperationKey, time: Int64, receipt: Receipt)]) -> SQLStatement {
@@ -336,17 +292,15 @@ enum StateSQL {
             .texts(receipts.map(\.receipt.row)),
         ])
         return SQLStatement(
-            .postgres, prepared: #"INSERT INTO "syncline_operations" SELECT * FROM \#(bound.source)"#, rows: bound)
+            prepared: #"INSERT INTO "syncline_operations" SELECT * FROM \#(bound.source)"#, rows: bound)
     }
 
     static func remember(
-        _ key: OperationKey, time: Int64, _ receipt: Receipt, _ dialect: SQLDialect
+        _ key: OperationKey, time: Int64, _ receipt: Receipt
     ) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            INSERT INTO "syncline_operations" VALUES (\(.text(key.caller)), \(.text(key.id)), \(.integer(time)), \
-            \(.text(receipt.table)), \(.text(receipt.kind)), \(.text(receipt.row)))
-            """)
+        """
+        INSERT INTO "syncline_operations" VALUES (\(.text(key.caller)), \(.text(key.id)), \(.integer(time)), \
+        \(.text(receipt.table)), \(.text(receipt.kind)), \(.text(receipt.row)))
+        """
     }
 }

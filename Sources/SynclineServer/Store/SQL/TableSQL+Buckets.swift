@@ -38,7 +38,7 @@ extension TableSQL {
             dialect == .sqlite
             ? ("name", #""sqlite_master" WHERE "type" = 'index'"#)
             : ("indexname", #""pg_indexes" WHERE "schemaname" = current_schema()"#)
-        return SQLStatement(dialect, prepared: "SELECT \"\(name)\" FROM \(source) AND \"\(name)\" LIKE '\(prefix)%'")
+        return SQLStatement(prepared: "SELECT \"\(name)\" FROM \(source) AND \"\(name)\" LIKE '\(prefix)%'")
     }
 
     private static func isThere(_ column: String, _ dialect: SQLDialect) -> String {
@@ -114,7 +114,7 @@ extension TableSQL {
     }
 
     func limited(_ sql: SQLText, _ limit: Int?) -> SQLStatement {
-        var statement = SQLStatement(dialect, sql)
+        var statement = SQLStatement(sql)
         (statement.isLarge, statement.limit) = (true, limit)
         if let limit { statement.add(" LIMIT \(.integer(Int64(limit)))") }
         return statement
@@ -126,7 +126,6 @@ extension TableSQL {
         let numbers = "[\((0..<count).map(String.init).joined(separator: ","))]"
         let place = TableSQL.places[1]
         return SQLStatement(
-            dialect,
             prepared: """
                 SELECT \(selection) FROM (SELECT "value" AS \(place) FROM json_each('\(numbers)')) CROSS JOIN \(table) \
                 ON \(table).rowid = 1 + \(place) * ((SELECT max(rowid) FROM \(table)) - 1) / \(count - 1)
@@ -142,7 +141,7 @@ extension TableSQL {
             AND \(compares(span, changed ? ">" : "<=", window)) LIMIT \(.integer(Int64(limit)))) AS "some")
             """
         }
-        return SQLStatement(dialect, "\(parts, separator: " UNION ALL ")")
+        return "\(parts, separator: " UNION ALL ")"
     }
 
     /// What is next of spans of one bucket in a window: the span's index, whether it has rows that did not change since the
@@ -163,13 +162,11 @@ extension TableSQL {
         ])
         let bucket = spans[0].span
         let (place, isThere) = (place(window.axis), isIn(bucket.bucket, "s.c2"))
-        var statement = SQLStatement(
-            dialect,
-            """
+        var statement: SQLStatement = """
             SELECT s.c1, EXISTS (SELECT 1 FROM \(table) WHERE \(isThere) AND \(place) <= s.c3), \
             (SELECT \(place) FROM \(table) WHERE \(isThere) AND \(place) >= s.c4 AND (\(place) > s.c4 OR s.c5) \
             ORDER BY \(place) LIMIT 1)
-            """)
+            """
         if withDepartures { statement.add(", \(RightsSQL.firstLeft("s.c2", bucket.number, window))") }
         statement.add(" FROM \(rows)")
         return statement
@@ -216,17 +213,15 @@ extension TableSQL {
         let places = isJoined ? order.indices.map { String($0 + 3) } : order.map(TableSQL.place)
         let ordered: SQLText = "\(parts, separator: " UNION ALL ") ORDER BY \(places.joined(separator: ", "))"
         let page: SQLText = " LIMIT \(.integer(Int64(limit)))"
-        var statement = SQLStatement(dialect, "\(ordered)\(page)")
+        var statement: SQLStatement = "\(ordered)\(page)"
         if isJoined {
             // Without a limit, SQLite would not keep the order.
             let rows: SQLText = check == nil ? "\(ordered)\(page)" : "\(ordered) LIMIT -1"
             let rest: SQLText = check == nil ? "" : " WHERE \(checks)\(page)"
-            statement = SQLStatement(
-                dialect,
-                """
+            statement = """
                 SELECT \(selection), \(TableSQL.places[2]) FROM (\(rows)) \
                 CROSS JOIN \(table) ON \(table).rowid = \(TableSQL.places[1])\(rest)
-                """)
+                """
         }
         (statement.isLarge, statement.limit) = (true, limit)
         return statement
@@ -244,38 +239,32 @@ extension TableSQL {
     func lost(_ span: BucketSpan, after id: String?, limit: Int) -> SQLStatement {
         let rest: SQLText = id.map { " AND \(name(.id)) > \(.text($0))" } ?? ""
         let end = span.interval.end?.change ?? .max
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT \(name(.id)) FROM \(table) WHERE \(isIn(span.bucket, "\(.text(span.name.text))"))\(rest) \
             AND EXISTS (SELECT 1 FROM "syncline_stays" AS "stay" WHERE "stay"."bucket" = \(.integer(span.number)) \
             AND "stay"."id" = \(table).\(name(.id)) AND "stay"."left" IS NULL \
             AND "stay"."entered" < \(.integer(end))) \
             ORDER BY \(name(.id)) LIMIT \(.integer(Int64(limit)))
-            """)
+            """
     }
 
     /// Those of some names of a bucket where something happened since a window begins.
     func active(_ names: [String], of bucket: RuleBucket, _ number: Int64, _ window: RightsWindow) -> SQLStatement {
         let name = #""names"."bucket""#
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT \(name) FROM (SELECT "value" AS "bucket" FROM \(dialect.rows(of: names))) AS "names" \
             WHERE EXISTS (SELECT 1 FROM \(table) WHERE \(isIn(bucket, "\(name)")) \
             AND \(place(window.axis)) >= \(value(window.since, window.axis))) \
             OR \(RightsSQL.hasLeft(name, number, window))
-            """)
+            """
     }
 
     /// The names of a bucket that has rows with numbers after one, up to another.
     func names(of bucket: RuleBucket, after change: Int64, through last: Int64) -> SQLStatement {
         let column = bucket.column.map(quoted) ?? "''"
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT DISTINCT \(column) FROM \(table) WHERE \(name(.version)) > \(.integer(change)) \
             AND \(name(.version)) <= \(.integer(last)) AND \(isIn(bucket, "\(column)"))
-            """)
+            """
     }
 }

@@ -30,7 +30,6 @@ extension TableSQL {
             " + coalesce(octet_length(\(SQLDialect.quoted(schema.source(of: column.name)))::text), 0)"
         }
         return SQLStatement(
-            dialect,
             prepared: "SELECT \(name(.id)), 0\(sizes.joined()) FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])"
                 + (locks && mayLock ? " ORDER BY \(name(.id)) FOR NO KEY UPDATE" : ""),
             rows: BoundRows(lists: [.texts(ids)]))
@@ -38,7 +37,7 @@ extension TableSQL {
 
     func set(of ids: [String]) -> SQLStatement {
         SQLStatement(
-            dialect, prepared: "SELECT \(selection) FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])",
+            prepared: "SELECT \(selection) FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])",
             rows: BoundRows(lists: [.texts(ids)]))
     }
 
@@ -47,7 +46,6 @@ extension TableSQL {
         let bound = bound(rows, inserted)
         let names = inserted.map(name) + columnNames
         return SQLStatement(
-            dialect,
             prepared: "INSERT INTO \(table) (\(names.joined(separator: ", "))) "
                 + "SELECT \(bound.selection.joined(separator: ", ")) FROM \(bound.source) "
                 + "ON CONFLICT (\(name(.id))) DO NOTHING",
@@ -59,7 +57,6 @@ extension TableSQL {
         let bound = bound(rows, [.id] + updated)
         let settings = zip(updated.map(name) + columnNames, bound.selection.dropFirst()).map { "\($0) = \($1)" }
         return SQLStatement(
-            dialect,
             prepared: "UPDATE \(table) SET \(settings.joined(separator: ", ")) FROM \(bound.source) "
                 + "WHERE \(table).\(name(.id)) = s.c1",
             rows: bound)
@@ -68,7 +65,7 @@ extension TableSQL {
     /// Removes rows, each with an id of its own.
     func remove(_ rows: [RemovedRow]) -> SQLStatement {
         SQLStatement(
-            dialect, prepared: "DELETE FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])",
+            prepared: "DELETE FROM \(table) WHERE \(name(.id)) = ANY ($1::text[])",
             rows: BoundRows(lists: [.texts(rows.map(\.id))]))
     }
 

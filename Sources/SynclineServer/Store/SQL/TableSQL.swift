@@ -62,11 +62,11 @@ final class TableSQL: Sendable {
 
     /// - Parameter locks: Whether no other transaction may change the row before the end of this one.
     func row(id: String, locks: Bool = false) -> SQLStatement {
-        SQLStatement(dialect, prepared: locks && mayLock ? byID + " FOR NO KEY UPDATE" : byID, values: [.text(id)])
+        SQLStatement(prepared: locks && mayLock ? byID + " FOR NO KEY UPDATE" : byID, values: [.text(id)])
     }
 
     func rows(ids: [String]) -> SQLStatement {
-        SQLStatement(dialect, "SELECT \(selection) FROM \(table) WHERE \(dialect.isAmong(ids, name(.id)))")
+        "SELECT \(selection) FROM \(table) WHERE \(dialect.isAmong(ids, name(.id)))"
     }
 
     /// Selects the ids of the rows that changed after a number, up to another.
@@ -85,12 +85,10 @@ final class TableSQL: Sendable {
 
     /// Locks rows in the order of their ids.
     func lock(_ ids: [String]) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT 1 FROM \(table) WHERE \(name(.id)) = ANY (\(untyped: .text(SQLDialect.list(ids)))) \
-            ORDER BY \(name(.id)) FOR NO KEY UPDATE
-            """)
+        """
+        SELECT 1 FROM \(table) WHERE \(name(.id)) = ANY (\(untyped: .text(SQLDialect.list(ids)))) \
+        ORDER BY \(name(.id)) FOR NO KEY UPDATE
+        """
     }
 
     /// The rows of a plan in order; the database applies the window if it evaluates the filter.
@@ -119,24 +117,20 @@ final class TableSQL: Sendable {
             conditions.append(dialect == .sqlite ? "\(name(.deleted)) = 0" : "NOT \(name(.deleted))")
         }
         if let id { conditions.append("\(name(.id)) > \(untyped: .text(id))") }
-        return SQLStatement(
-            dialect,
-            """
+        return """
             SELECT \(selection) FROM \(table)\(TableSQL.where(conditions)) ORDER BY \(name(.id)) \
             LIMIT \(String(TableSQL.sweepPortion))
-            """)
+            """
     }
 
     static let sweepPortion = 1000
 
     /// Selects the schema number, and how many rows there are.
     func count(_ plan: ListPlan, _ filter: FilterSQL?) -> SQLStatement {
-        SQLStatement(
-            dialect,
-            """
-            SELECT (SELECT "schema" FROM "syncline_state"), count(*) \
-            FROM \(table)\(TableSQL.where(conditions(plan, filter)))
-            """)
+        """
+        SELECT (SELECT "schema" FROM "syncline_state"), count(*) \
+        FROM \(table)\(TableSQL.where(conditions(plan, filter)))
+        """
     }
 
     private static func `where`(_ conditions: [SQLText]) -> SQLText {
@@ -207,7 +201,7 @@ final class TableSQL: Sendable {
     private var feedOrder: String { schema.isOwn ? name(.version) : "\(name(.version)), \(name(.id))" }
 
     func changeCount(_ plan: ChangePlan) -> SQLStatement {
-        SQLStatement(dialect, "SELECT count(*)\(changed(plan))")
+        "SELECT count(*)\(changed(plan))"
     }
 
     private func changed(_ plan: ChangePlan) -> SQLText {
@@ -237,10 +231,10 @@ final class TableSQL: Sendable {
 
     /// Selects for each of some tables whether it was changed.
     static func areChanged(
-        _ tables: [TableSQL], _ dialect: SQLDialect, after change: Int64, through last: Int64
+        _ tables: [TableSQL], after change: Int64, through last: Int64
     ) -> SQLStatement {
         SQLStatement(
-            dialect, prepared: "SELECT " + tables.map(\.isChanged).joined(separator: ", "),
+            prepared: "SELECT " + tables.map(\.isChanged).joined(separator: ", "),
             values: [.integer(change), .integer(last)])
     }
 
@@ -323,7 +317,7 @@ final class TableSQL: Sendable {
         if schema.isOwn { return insert(insertion, row, stamp) }
         let columns = columns(row, places)
         return SQLStatement(
-            dialect, prepared: TableSQL.insertion(schema, columns.columns, dialect),
+            prepared: TableSQL.insertion(schema, columns.columns, dialect),
             values: inserted.map { value($0, row, stamp) }, columns: columns)
     }
 
@@ -334,7 +328,7 @@ final class TableSQL: Sendable {
     }
 
     private func insert(_ text: String, _ row: TableRow, _ stamp: Stamp) -> SQLStatement {
-        SQLStatement(dialect, prepared: text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
+        SQLStatement(prepared: text, values: inserted.map { value($0, row, stamp) }, columns: columns(row))
     }
 
     /// Updates a row. What clients see of an adopted table's values may be less than what they are: the statement names
@@ -344,14 +338,14 @@ final class TableSQL: Sendable {
         if !schema.isOwn {
             let columns = columns(row, places)
             return SQLStatement(
-                dialect, prepared: TableSQL.changing(schema, columns.columns, dialect), values: values, columns: columns
+                prepared: TableSQL.changing(schema, columns.columns, dialect), values: values, columns: columns
             )
         }
-        return SQLStatement(dialect, prepared: changing, values: values, columns: columns(row))
+        return SQLStatement(prepared: changing, values: values, columns: columns(row))
     }
 
     func remove(id: String) -> SQLStatement {
-        SQLStatement(dialect, "DELETE FROM \(table) WHERE \(name(.id)) = \(untyped: .text(id))")
+        "DELETE FROM \(table) WHERE \(name(.id)) = \(untyped: .text(id))"
     }
 
     /// The live row with the id of a tombstone; if rows belong to users, a row of the same user.
@@ -378,17 +372,15 @@ final class TableSQL: Sendable {
     /// Removes a portion of the tombstones of changes up to a time. Rows that are restored meanwhile are not removed.
     func purge(before time: Int64) -> SQLStatement {
         let condition = tombstones(before: time)
-        return SQLStatement(
-            dialect,
-            """
+        return """
             DELETE FROM \(table) WHERE \(condition) AND \(name(.id)) IN \
             (SELECT \(name(.id)) FROM \(table) WHERE \(condition) LIMIT \(String(StateSQL.portion)))
-            """)
+            """
     }
 
     /// The latest change among the tombstones that `purge` removes.
     func latestTombstone(before time: Int64) -> SQLStatement {
-        SQLStatement(dialect, "SELECT max(\(name(.version))) FROM \(table) WHERE \(tombstones(before: time))")
+        "SELECT max(\(name(.version))) FROM \(table) WHERE \(tombstones(before: time))"
     }
 
     private func tombstones(before time: Int64) -> SQLText {

@@ -48,11 +48,11 @@ final class SQLiteConnection: SQLConnection {
     }
 
     func execute(_ text: String) throws(StoreFailure) {
-        try run(SQLStatement(.sqlite, prepared: text))
+        try run(SQLStatement(prepared: text))
     }
 
     func run(_ statement: SQLStatement, _ each: (any SQLRow) -> Bool) throws(StoreFailure) {
-        let prepared = try prepare(statement.text)
+        let prepared = try prepare(statement.text(.sqlite))
         defer {
             sqlite3_reset(prepared)
             sqlite3_clear_bindings(prepared)

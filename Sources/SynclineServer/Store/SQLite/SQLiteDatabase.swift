@@ -64,7 +64,7 @@ final class SQLiteDatabase: SQLDatabase {
     }
 
     func check() throws(StoreFailure) {
-        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.probe(.sqlite)) }
+        try watch.withConnection { connection throws(StoreFailure) in try connection.run(StateSQL.probe) }
     }
 
     func checkWrites() throws(StoreFailure) {

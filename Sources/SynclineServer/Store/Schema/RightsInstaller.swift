@@ -12,7 +12,7 @@ struct RightsInstaller {
     /// The rules that a database records, with their times. The plan and the rules for writes are the rule of the table
     /// without a name.
     private struct Recorded {
-        var rules: [(table: String, text: String, interval: RightInterval)] = []
+        let rules: [(table: String, text: String, interval: RightInterval)]
 
         func current(_ table: String) -> String? {
             rules.last { $0.table == table && $0.interval.end == nil }?.text
@@ -26,12 +26,10 @@ struct RightsInstaller {
     }
 
     private func recorded(_ connection: any SQLConnection) throws(StoreFailure) -> Recorded {
-        var recorded = Recorded()
-        try connection.run(RightsSQL.rules(dialect)) { row in
-            recorded.rules.append((row.value(0).text, row.value(1).text, RightInterval(row, at: 2)))
-            return true
+        let rules = try connection.all(RightsSQL.rules) { row in
+            (table: row.value(0).text, text: row.value(1).text, interval: RightInterval(row, at: 2))
         }
-        return recorded
+        return Recorded(rules: rules)
     }
 
     private var plan: RightsPlan { RightsPlan(definitions) }
@@ -139,10 +137,10 @@ struct RightsInstaller {
                 // Later writes do not note which rows leave them.
                 for bucket in RightsInstaller.alternatives(old).map(\.bucket) where !rights.buckets.contains(bucket) {
                     let number = RightsSQL.number(bucket, of: definition.name)
-                    try connection.run(RightsSQL.leave(number, stamp, dialect))
+                    try connection.run(RightsSQL.leave(number, stamp))
                 }
-                try connection.run(RightsSQL.endRule(of: definition.name, stamp, dialect))
-                if !new.isEmpty { try connection.run(RightsSQL.beginRule(new, of: definition.name, stamp, dialect)) }
+                try connection.run(RightsSQL.endRule(of: definition.name, stamp))
+                if !new.isEmpty { try connection.run(RightsSQL.beginRule(new, of: definition.name, stamp)) }
                 // What everybody saw has no times.
                 if old.isEmpty || new.isEmpty, try hasRows(definition, connection) { renewsEpoch = true }
             }
@@ -153,8 +151,8 @@ struct RightsInstaller {
             try begin(buckets, steps, statements, stamp, connection)
         }
         try index(indexes, connection)
-        try connection.run(RightsSQL.endRule(of: "", stamp, dialect))
-        try connection.run(RightsSQL.beginRule(planText, of: "", stamp, dialect))
+        try connection.run(RightsSQL.endRule(of: "", stamp))
+        try connection.run(RightsSQL.beginRule(planText, of: "", stamp))
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
         if !renewsEpoch { return }
         for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
@@ -162,18 +160,14 @@ struct RightsInstaller {
 
     /// Creates the indexes of buckets, and removes those that no rule needs any longer.
     private func index(_ indexes: [String: String], _ connection: any SQLConnection) throws(StoreFailure) {
-        var needless: [String] = []
-        try connection.run(TableSQL.indexNames(dialect)) { row in
-            if indexes[row.value(0).text] == nil { needless.append(row.value(0).text) }
-            return true
-        }
-        for name in needless { try connection.execute("DROP INDEX \(SQLDialect.quoted(name))") }
+        let known = try connection.all(TableSQL.indexNames(dialect)) { $0.value(0).text }
+        for name in known where indexes[name] == nil { try connection.execute("DROP INDEX \(SQLDialect.quoted(name))") }
         for (_, statement) in indexes.sorted(by: { $0.key < $1.key }) { try connection.execute(statement) }
     }
 
     private func hasRows(_ definition: TableDefinition, _ connection: any SQLConnection) throws(StoreFailure) -> Bool {
         let table = SQLDialect.quoted(definition.source)
-        return try connection.first(SQLStatement(dialect, "SELECT 1 FROM \(table) LIMIT 1"), count: 1) != nil
+        return try connection.first("SELECT 1 FROM \(table) LIMIT 1", count: 1) != nil
     }
 
     /// Begins to keep buckets and steps up to date, from the rows that a table has.
@@ -185,16 +179,12 @@ struct RightsInstaller {
         let table = statements.schema.name
         for bucket in buckets {
             let number = RightsSQL.number(bucket, of: table)
-            try connection.run(RightsSQL.leave(number, stamp, dialect))
+            try connection.run(RightsSQL.leave(number, stamp))
         }
-        for step in steps { try connection.run(RightsSQL.end(step, stamp, dialect)) }
+        for step in steps { try connection.run(RightsSQL.end(step, stamp)) }
         var (last, count): (String?, Int) = (nil, TableSQL.sweepPortion)
         while count == TableSQL.sweepPortion {
-            var rows: [TableRow] = []
-            try connection.run(statements.sweep(after: last)) { values in
-                rows.append(statements.row(values))
-                return true
-            }
+            let rows = try connection.all(statements.sweep(after: last)) { statements.row($0) }
             var pending = PendingRights()
             for row in rows {
                 for bucket in buckets {

@@ -31,8 +31,8 @@ extension SchemaInstaller {
                 let (table, name) = (SQLDialect.quoted(definition.source), SQLDialect.quoted(column.name))
                 try connection.execute("ALTER TABLE \(table) ADD COLUMN \(name) \(dialect.type(column.type))")
             }
-            try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))
-            try connection.run(StateSQL.add(column, to: definition.name, dialect))
+            try connection.run(StateSQL.remove(column: column.name, of: definition.name))
+            try connection.run(StateSQL.add(column, to: definition.name))
         }
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
     }
@@ -52,8 +52,8 @@ extension SchemaInstaller {
             }
             let (table, name) = (SQLDialect.quoted(definition.source), SQLDialect.quoted(column))
             try connection.execute("ALTER TABLE \(table) DROP COLUMN \(name)")
-            try connection.run(StateSQL.remove(column: column, of: definition.name, dialect))
-            try connection.run(StateSQL.forgetDigest(of: definition.source, dialect))
+            try connection.run(StateSQL.remove(column: column, of: definition.name))
+            try connection.run(StateSQL.forgetDigest(of: definition.source))
             return ((), true)
         }
     }

@@ -38,7 +38,7 @@ struct SchemaInstaller {
             throw SchemaInstaller.refusal("numbers-differ", "only PostgreSQL can give numbers by ticks")
         }
         if try format(connection) == StateSQL.format {
-            before = try connection.first(StateSQL.numbers(dialect), count: 1)
+            before = try connection.first(StateSQL.numbers, count: 1)
                 .flatMap { NumberSource(rawValue: $0[0].text) }
         }
         numbers = wanted ?? before ?? (dialect == .postgres ? .ticks : .line)
@@ -94,7 +94,7 @@ struct SchemaInstaller {
     private func format(_ connection: any SQLConnection) throws(StoreFailure) -> Int64? {
         try StoreFailure.check(connection.facts().findings(dialect))
         guard try connection.tables(StateSQL.tables).count == StateSQL.tables.count else { return nil }
-        guard let format = try connection.first(StateSQL.formatNumber(dialect), count: 1)?[0].integer else {
+        guard let format = try connection.first(StateSQL.formatNumber, count: 1)?[0].integer else {
             return nil
         }
         if format != StateSQL.format {
@@ -154,16 +154,15 @@ struct SchemaInstaller {
     ) throws(StoreFailure) -> [Finding] {
         var findings: [Finding] = []
         var rest = catalogue.tables.sorted { $0.key < $1.key }.map(\.value)[...]
-        while let first = rest.first {
+        while !rest.isEmpty {
             let some = Array(rest.prefix(100))
             rest = rest.dropFirst(100)
             do throws(StoreFailure) {
-                try connection.run(TableSQL.rowCheck(some, numbers, first.dialect, hasMark: hasMark)) { row in
+                try connection.forEachRow(of: TableSQL.rowCheck(some, numbers, hasMark: hasMark)) { row in
                     let table = some[Int(row.value(0).integer)]
                     for (place, fault) in RowFault.allCases.enumerated() where row.value(place + 1).integer != 0 {
                         findings.append(fault.finding(table.schema))
                     }
-                    return true
                 }
             } catch .busy(let reason) where reason.kind == .timedOut {
                 findings.append(
@@ -182,12 +181,11 @@ struct SchemaInstaller {
         var columns: [String: [Column]] = [:]
         var number: Int64 = 0
         var epoch = ""
-        try connection.run(StateSQL.columns(dialect)) { values in
+        try connection.forEachRow(of: StateSQL.columns) { values in
             (number, epoch) = (values.value(0).integer, values.value(1).text)
             if case .text(let table) = values.value(2), let type = ColumnType(rawValue: values.value(4).text) {
                 columns[table, default: []].append(Column(values.value(3).text, type))
             }
-            return true
         }
         let present = try connection.tables(definitions.map(\.source))
         var catalogue = StoreCatalogue(tables: [:], number: number, epoch: epoch)
@@ -260,8 +258,8 @@ struct SchemaInstaller {
             let declared = ServedTable.declared(definition)
             // The server also records a table without columns as its own.
             for column in declared.isEmpty ? [Column("", .string)] : declared {
-                try connection.run(StateSQL.remove(column: column.name, of: definition.name, dialect))
-                try connection.run(StateSQL.add(column, to: definition.name, dialect))
+                try connection.run(StateSQL.remove(column: column.name, of: definition.name))
+                try connection.run(StateSQL.add(column, to: definition.name))
             }
         }
         try connection.execute(#"UPDATE "syncline_state" SET "schema" = "schema" + 1"#)
