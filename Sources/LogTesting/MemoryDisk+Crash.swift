@@ -89,9 +89,7 @@ extension MemoryDisk {
     }
 
     var itemCount: Int { groups.reduce(0) { $0 + $1.items } }
-}
 
-extension MemoryDisk {
     /// Forgets that bytes are pending. The size is kept by the file system's journal, not with the bytes.
     mutating func markClean(_ inode: Int) {
         pending.removeAll { if case .pieces(inode, _, _) = $0 { true } else { false } }

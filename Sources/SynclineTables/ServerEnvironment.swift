@@ -21,9 +21,7 @@ extension ServerEnvironment {
     package var databaseClock: Int64? { nil }
 
     package func patience(isHeld: Bool) -> Duration { isHeld ? .zero : .milliseconds(50) }
-}
 
-extension ServerEnvironment {
     /// 32 hexadecimal digits.
     package func newHexadecimal() -> String {
         let (high, low) = chance()

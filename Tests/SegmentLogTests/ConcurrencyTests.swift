@@ -4,8 +4,9 @@
 
 import Dispatch
 import LogTesting
-import SegmentLog
 import Testing
+
+@testable import SegmentLog
 
 @Suite struct ConcurrencyTests {
     private static func configuration() -> LogConfiguration {

@@ -3,9 +3,9 @@
 import Foundation
 import SegmentLog
 import Syncline
-import SynclineCore
 import Testing
 
+@testable import SynclineCore
 @testable import SynclineTool
 
 @Suite struct LastSyncTests {

@@ -11,12 +11,6 @@ package struct FrameExpectation: Hashable, Sendable {
     package var sequence: SequenceNumber?
     /// Whether the frame must continue an open transaction.
     package var inTransaction = false
-
-    package init(chain: UInt32?, sequence: SequenceNumber?, inTransaction: Bool = false) {
-        self.chain = chain
-        self.sequence = sequence
-        self.inTransaction = inTransaction
-    }
 }
 
 /// Why the bytes are not the expected frame.

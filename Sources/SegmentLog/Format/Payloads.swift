@@ -84,12 +84,6 @@ package struct IndexEntry: Hashable, Sendable {
     package var offset: UInt64
     package var sequence: SequenceNumber
     package var time: WallTime
-
-    package init(offset: UInt64, sequence: SequenceNumber, time: WallTime) {
-        self.offset = offset
-        self.sequence = sequence
-        self.time = time
-    }
 }
 
 /// Bytes that the log's user associates with a point of the log, such as a digest of its state.

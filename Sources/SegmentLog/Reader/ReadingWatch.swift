@@ -21,7 +21,7 @@ package enum ReadingWatch {
     }
 
     /// Runs a task that reads logs, or writes checkpoints, in the same way.
-    package nonisolated(nonsending) static func observe<Value>(
+    package static func observe<Value>(
         _ tell: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void, during body: () async throws -> Value
     ) async rethrows -> Value {
         try await $observer.withValue(Observer(tell), operation: body)

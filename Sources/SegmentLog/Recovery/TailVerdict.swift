@@ -21,22 +21,6 @@ package struct TailFacts: Hashable, Sendable {
     package var closedCleanly: Bool
     /// Whether the segment was sealed before this point.
     package var sealed: Bool
-
-    package init(
-        sequence: SequenceNumber, fault: FrameFault, onlyZerosFollow: Bool, showsTearing: Bool,
-        transactionUnfinished: Bool, laterWitness: SequenceNumber, watermark: SequenceNumber, closedCleanly: Bool,
-        sealed: Bool
-    ) {
-        self.sequence = sequence
-        self.fault = fault
-        self.onlyZerosFollow = onlyZerosFollow
-        self.showsTearing = showsTearing
-        self.transactionUnfinished = transactionUnfinished
-        self.laterWitness = laterWitness
-        self.watermark = watermark
-        self.closedCleanly = closedCleanly
-        self.sealed = sealed
-    }
 }
 
 package enum TailVerdict: Hashable, Sendable {

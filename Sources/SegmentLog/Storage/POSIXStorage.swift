@@ -113,9 +113,7 @@ public struct POSIXStorage: LogStorage {
             throw StorageError(number: number, operation: "lock", name: name)
         }
     }
-}
 
-extension POSIXStorage {
     /// The directory that relative paths start from.
     private var base: Int32 { directory?.descriptor ?? AT_FDCWD }
 

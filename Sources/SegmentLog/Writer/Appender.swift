@@ -85,11 +85,6 @@ package final class Appender {
     package struct Commit {
         package var batch: RecordBatch
         package var durability: Durability
-
-        package init(batch: RecordBatch, durability: Durability) {
-            self.batch = batch
-            self.durability = durability
-        }
     }
 
     /// Appends batches in order, with at most one data sync for all of them; a roll adds its own.

@@ -6,11 +6,6 @@ struct LogCreator {
     private(set) var storage: any LogStorage
     let clock: any LogClock
 
-    init(storage: any LogStorage, clock: any LogClock) {
-        self.storage = storage
-        self.clock = clock
-    }
-
     private enum Finding {
         case nothing
         /// Only what an unfinished creation leaves.

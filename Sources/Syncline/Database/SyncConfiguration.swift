@@ -79,9 +79,7 @@ public struct SyncConfiguration: Sendable {
         self.log = log
         self.environment = environment
     }
-}
 
-extension SyncConfiguration {
     /// Reports to the app, if it wants to know.
     func report(_ level: Diagnostic.Level, _ area: Diagnostic.Area, _ message: @autoclosure () -> String) {
         diagnostics?(Diagnostic(level, area, message()))

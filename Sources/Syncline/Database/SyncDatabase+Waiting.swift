@@ -20,9 +20,7 @@ public struct WaitingChange: Hashable, Sendable {
     public var id: String
     /// The columns that it sets.
     public var columns: Row
-}
 
-extension WaitingChange {
     /// Returns the changes that wait, in the order in which they are taken in. Changes for another store are not
     /// included; files that can't be read are damage, which `verify` names.
     package static func all(_ storage: any LogStorage) throws(SyncError) -> [WaitingChange] {

@@ -107,12 +107,6 @@ package struct EventWalk: Sendable {
         return (newest, first)
     }
 
-    /// Returns the first of the newest `count` retained events.
-    package func first(ofLast count: Int) throws(SyncError) -> UInt64 {
-        let last = try last
-        return max(try first, last + 1 - min(last, UInt64(count)))
-    }
-
     /// Calls `body` with each event from a number on, in order, until it returns false.
     package func forEach(
         from first: UInt64 = 1, _ body: (UInt64, Event) throws -> Bool

@@ -121,9 +121,7 @@ extension TributaryFile {
             return (event.time, transaction)
         }
     }
-}
 
-extension TributaryFile {
     /// Its transactions as a store with another version of the schema has them. Only the app knows the migrations between
     /// the two; without them the changes wait.
     func transactions(

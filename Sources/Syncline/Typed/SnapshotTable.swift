@@ -27,9 +27,7 @@ public struct SnapshotTable<Model: SyncModel>: Sendable {
             try ModelCoding<Model>.decode(row, table: name, with: &decoder)
         }
     }
-}
 
-extension SnapshotTable {
     /// Returns the changes that would put the rows of the query back as they were; without conditions, all rows.
     @concurrent
     public func restoration() async throws(SyncError) -> Restoration {

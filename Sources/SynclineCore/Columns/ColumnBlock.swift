@@ -53,7 +53,6 @@ final class ColumnBlock: @unchecked Sendable {
         var nulls: Int? { shortNulls == 0 ? nil : Int(shortNulls) }
         /// How many bytes an encoded value takes at most.
         var most: Int { Int(longMost) }
-        var length: Int { Int(shortLength) }
     }
 
     let bytes: Bytes

@@ -150,16 +150,6 @@ package struct ValueView {
     /// All bytes; none if they can't be read.
     var plain: Bytes { row == nil ? head : (try? bytes()) ?? Bytes(start: nil, count: 0) }
 
-    /// Appends all bytes.
-    func append(to writer: inout ByteWriter) throws(SyncError) {
-        guard let row else { return writer.append(head) }
-        do throws(MalformedBytes) {
-            try row.borrowed { row throws(MalformedBytes) in try row.append(to: &writer) }
-        } catch {
-            throw .malformed("a run's block")
-        }
-    }
-
     /// All bytes.
     package func bytes() throws(SyncError) -> Bytes {
         guard let row else { return head }

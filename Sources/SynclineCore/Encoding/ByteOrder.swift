@@ -43,9 +43,7 @@ extension UnsafeRawBufferPointer {
         }
         return false
     }
-}
 
-extension UnsafeRawBufferPointer {
     /// Whether it contains other bytes, which are in lower case, with ASCII letters in either case.
     package func contains(lowered other: UnsafeRawBufferPointer) -> Bool {
         guard let last = other.last, let start = baseAddress else { return other.isEmpty }

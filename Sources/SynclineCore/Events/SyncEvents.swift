@@ -102,11 +102,6 @@ package struct Resolution: Hashable, Sendable {
     package struct Change: Hashable, Sendable {
         package var kind: OperationKind
         package var columns: Row
-
-        package init(kind: OperationKind, columns: Row) {
-            self.kind = kind
-            self.columns = columns
-        }
     }
 
     package var table: String
@@ -116,14 +111,6 @@ package struct Resolution: Hashable, Sendable {
     package var change: Change?
     /// The policy that decided; nil if the app did.
     package var policy: String?
-
-    package init(table: String, id: String, choice: Choice, change: Change?, policy: String?) {
-        self.table = table
-        self.id = id
-        self.choice = choice
-        self.change = change
-        self.policy = policy
-    }
 }
 
 extension Answer.Outcome {

@@ -93,9 +93,7 @@ package struct ServerRow: Hashable, Sendable {
         self.isDeleted = isDeleted
         self.moment = moment
     }
-}
 
-extension ServerRow {
     /// Returns a row of which the client may know only this.
     package static func hidden(_ id: String, version: String, isDeleted: Bool) -> ServerRow {
         var row = ServerRow(

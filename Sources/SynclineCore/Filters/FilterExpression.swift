@@ -112,9 +112,7 @@ public indirect enum FilterExpression: Hashable, Sendable {
             }
         }
     }
-}
 
-extension FilterExpression {
     /// The columns it uses.
     package var columns: Set<ExactString> {
         var all: Set<ExactString> = []

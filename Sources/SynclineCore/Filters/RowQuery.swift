@@ -66,9 +66,7 @@ public struct RowQuery: Hashable, Sendable {
         self.countsAll = countsAll
         self.after = after
     }
-}
 
-extension RowQuery {
     /// Throws if the window is not valid.
     package func check() throws(SyncError) {
         if skip < 0 || top ?? 0 < 0 {

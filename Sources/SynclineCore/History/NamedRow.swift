@@ -43,9 +43,7 @@ extension Event {
         case .opened, .configured, .undone, .indexed, .cursorReset, .serverWorked: []
         }
     }
-}
 
-extension Event {
     /// The rows that the event names, by their ids.
     package var rows: [(table: String, id: String)] {
         switch body {

@@ -51,11 +51,6 @@ package struct PushAttempt: Hashable, Sendable {
     /// The event of the answer; nil if none was recorded.
     package var answered: UInt64?
     package var answer: Answer?
-
-    init(sent: UInt64, time: Int64) {
-        self.sent = sent
-        self.time = time
-    }
 }
 
 /// Why an app does not see a row that the history knows.

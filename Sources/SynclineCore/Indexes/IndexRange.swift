@@ -14,9 +14,7 @@ package struct IndexRange: Hashable, Sendable {
     init(prefix: [UInt8]) {
         self.init(start: prefix, end: prefix.followed(by: IndexInterval.highest))
     }
-}
 
-extension IndexRange {
     /// All keys of some ranges, in order and apart from each other.
     package static func joined(_ ranges: [IndexRange]) -> [IndexRange] {
         var joined: [IndexRange] = []

@@ -20,8 +20,6 @@ final class MemoryTable: @unchecked Sendable {
     private let used = Atomic<UInt>(0)
     private let order: Mutex<NodeOrder>
     private let head: Node
-    /// The number of keys, including removed ones. Only the writer reads it.
-    var count: Int { index.count }
     /// The size of its memory in bytes. Only the writer reads it.
     var size: Int { arena.size + index.size }
 

@@ -32,9 +32,7 @@ package struct StateLayers: Sendable {
     package var symbols: SymbolTable? { runs.lazy.compactMap(\.symbols).first }
     /// The size of the active table in memory.
     package var memorySize: Int { active.size }
-}
 
-extension StateLayers {
     /// Returns a key's value as of a commit.
     func value(_ key: UnsafeRawBufferPointer, hash: UInt64, at commit: UInt64) throws(SyncError) -> StateValue? {
         if let recent = recentValue(key, hash: hash, at: commit) { return recent }

@@ -102,9 +102,7 @@ extension CompactorRule {
         }
         return count
     }
-}
 
-extension CompactorRule {
     /// The operation that is left to push; nil if there is none.
     package var operation: OperationKind? {
         switch self {

@@ -54,9 +54,7 @@ package struct LiveAggregate: LiveContent {
         if !isExact { try load(changes.after) }
         return isChanged
     }
-}
 
-extension LiveAggregate {
     /// Whether the columns or the filter have another meaning, or a row that changes may move others into the window, or out
     /// of it.
     private func mustLoad(_ changes: TableChanges) throws(SyncError) -> Bool {

@@ -117,9 +117,7 @@ package struct Item: Hashable, Sendable {
             throw SyncError(.invalidItem, "column \"\(column)\" nests deeper than \(valueDepthLimit)")
         }
     }
-}
 
-extension Item {
     /// Throws if it sets a number that no integer and no double holds, unless the row has it already, or the column is one
     /// of numbers or decimals.
     package func checkWideNumbers(over row: Row?, _ types: TableTypes) throws(SyncError) {

@@ -25,9 +25,7 @@ extension Row {
         guard let old = self[name], let new = values[old] else { return self }
         return merged(with: Row([Value.Member(name, new)]))
     }
-}
 
-extension Row {
     /// This row as a replacement of another: columns that it lacks are null.
     func replacing(_ other: Row) -> Row {
         let lacking = other.members.filter { self[$0.name] == nil && !Item.systemColumns.contains($0.name) }

@@ -26,9 +26,7 @@ public struct CursorState: Hashable, Sendable {
         self.query = query
         self.updated = updated
     }
-}
 
-extension CursorState {
     /// The newest moment seen, or the server's cursor, as text.
     public var position: String {
         switch place {

@@ -8,9 +8,7 @@ public enum IDComparison: UInt8, Sendable {
     case exact
     /// They are the same row.
     case ignoreCase
-}
 
-extension IDComparison {
     package func areEqual(_ left: String, _ right: String) -> Bool {
         switch self {
         case .exact: left.hasSameBytes(as: right)

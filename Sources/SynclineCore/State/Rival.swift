@@ -10,12 +10,6 @@ package struct Rival: Hashable, Sendable {
     /// The server's row on which it was pending.
     package var base: Row?
 
-    package init(kind: OperationKind, columns: Row, base: Row?) {
-        self.kind = kind
-        self.columns = columns
-        self.base = base
-    }
-
     /// The row as the app alone would have it over a row of the server; nil if it is gone.
     func row(over server: Row?) -> Row? {
         switch kind {

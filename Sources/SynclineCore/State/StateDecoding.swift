@@ -18,9 +18,7 @@ extension RowEntry {
         var reader = ByteReader(bytes)
         do throws(MalformedBytes) { self = try reader.entry(shapes) } catch { throw .malformed("a row of the state") }
     }
-}
 
-extension RowEntry {
     package init(_ value: StateValue, _ shapes: ShapeTable) throws(SyncError) {
         self = try value.withBytes { bytes throws(SyncError) in try RowEntry(bytes, shapes) }
     }

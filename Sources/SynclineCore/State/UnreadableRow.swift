@@ -18,14 +18,6 @@ public struct UnreadableRow: Hashable, Sendable {
     public var reason: String
     /// A hash of the row's bytes, by which a row without an id is recognized.
     package var digest: UInt64
-
-    package init(table: String, id: String?, place: Int, reason: String, digest: UInt64) {
-        self.table = table
-        self.id = id
-        self.place = place
-        self.reason = reason
-        self.digest = digest
-    }
 }
 
 extension Keyspace {

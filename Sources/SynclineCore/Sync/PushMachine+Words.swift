@@ -104,9 +104,7 @@ extension PushMachine {
         /// The server gave another answer while an operation was failing.
         case noteServerWorks
     }
-}
 
-extension PushMachine {
     /// Ends a push before it has begun.
     package mutating func refuse(_ error: SyncError) {
         halt(error)

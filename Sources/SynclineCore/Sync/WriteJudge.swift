@@ -23,9 +23,7 @@ package enum Verdict: Hashable, Sendable {
     case retry(mayHaveArrived: Bool)
     /// The result can't be known now.
     case unknown(String)
-}
 
-extension Verdict {
     /// Whether this verdict shows that the server works.
     var isAnswer: Bool {
         switch self {
@@ -215,9 +213,7 @@ extension WriteRequest {
             undelete = server == .zumo2 ? .bare(tombstone: revival.tombstone) : .whole
         }
     }
-}
 
-extension WriteRequest {
     /// The columns of decimals in which a server's row has another number than was sent.
     func rounded(in row: Row) -> [String] {
         changes.members.compactMap { member in

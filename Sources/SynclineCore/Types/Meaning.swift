@@ -41,9 +41,7 @@ package enum Meaning: Sendable {
 
     /// Whether the value fits the type.
     package var fits: Bool { if case .unfit = self { false } else { true } }
-}
 
-extension Meaning {
     /// The order of two meanings of one type, neither of them null. What fits and what does not has no order.
     static func compare(_ left: Meaning, _ right: Meaning) -> Value.Order {
         switch (left, right) {

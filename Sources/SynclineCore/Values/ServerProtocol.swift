@@ -6,9 +6,7 @@ public enum ServerProtocol: String, Hashable, Sendable, CaseIterable {
     case zumo2
     /// Datasync 3.0, with OData 4 filters.
     case datasync3
-}
 
-extension ServerProtocol {
     /// Reads the setting of a store; a store without one uses the older protocol.
     package init(setting value: Value?) throws(SyncError) {
         switch value {

@@ -22,9 +22,7 @@ public struct SpelledNumber: Hashable, Sendable {
     public static func == (left: Self, right: Self) -> Bool { left.spelling.hasSameBytes(as: right.spelling) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(spelling)) }
-}
 
-extension SpelledNumber {
     /// Whether it is compared as the nearest double.
     package var isDouble: Bool { if case .double = meaning { true } else { false } }
 

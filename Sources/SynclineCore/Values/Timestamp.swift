@@ -60,9 +60,7 @@ public struct Timestamp: Hashable, Sendable {
         self.decimals = decimals
         self.zone = zone
     }
-}
 
-extension Timestamp {
     /// Whether it can be written: a year of four digits, at most nine decimals, an offset of less than a day.
     var isWritable: Bool {
         if case .offset(let minutes) = zone, minutes.magnitude >= 1440 { return false }

@@ -43,9 +43,7 @@ public enum Value: Sendable {
 
     /// Whether the value is null.
     public var isNull: Bool { if case .null = self { true } else { false } }
-}
 
-extension Value {
     /// A member of an object; nil if it has none of that name, or is not an object.
     package subscript(member name: String) -> Value? {
         guard case .object(let members) = self else { return nil }

@@ -72,7 +72,7 @@ public struct ForeignStore: Sendable {
 
     // MARK: Running
 
-    private nonisolated(nonsending) func run(
+    private func run(
         into database: SyncDatabase?, _ configuration: SyncConfiguration
     ) async throws(SyncError) -> ForeignReport {
         let file = try ForeignFile(path)
@@ -96,7 +96,7 @@ public struct ForeignStore: Sendable {
             client: client, tables: plan.tables, operations: changes.count, left: left, queries: queue.queries)
     }
 
-    private nonisolated(nonsending) func read(
+    private func read(
         _ table: FoundTable, _ file: ForeignFile, _ dates: ForeignDates, _ plan: inout ForeignPlan,
         into database: SyncDatabase?
     ) async throws(SyncError) {
@@ -126,9 +126,7 @@ public struct ForeignStore: Sendable {
             return try EntityFrameworkFile(file, tables)
         }
     }
-}
 
-extension ForeignStore {
     /// Throws unless a file has tables and columns; the error names the first that is missing.
     static func check(
         _ schema: [String: [(name: String, type: String)]], _ required: [(table: String, columns: [String])],

@@ -61,9 +61,7 @@ enum Operand: Hashable {
         default: self = .blob
         }
     }
-}
 
-extension Operand {
     /// Calls `body` with each value of a list, which SQLite gives to a scan as one value, until it returns false.
     static func forEach(
         in list: OpaquePointer, _ affinity: Affinity, _ body: (Operand) -> Bool

@@ -32,9 +32,7 @@ public struct FullTextIndex: Hashable, Sendable {
         self.tokenizer = tokenizer
         self.prefixes = prefixes
     }
-}
 
-extension FullTextIndex {
     /// The options of the table in SQLite.
     var options: String {
         let lengths = Set(prefixes.filter { (1...31).contains($0) }).sorted().map(String.init)

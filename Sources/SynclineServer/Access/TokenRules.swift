@@ -36,9 +36,7 @@ struct TokenRules: Hashable, Sendable {
     var issuer: String?
     /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
-}
 
-extension TokenRules {
     /// The caller that a token names; nil if the token is not valid.
     /// - Parameter others: The keys from the file.
     func caller(_ token: String, now milliseconds: Int64, others: [TokenKey] = []) -> Caller? {

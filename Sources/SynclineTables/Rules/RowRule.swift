@@ -2,7 +2,7 @@
 // caller's name, and rows of other tables that lead from one to the other.
 
 package import SynclineCore
-package import SynclineGround
+import SynclineGround
 package import SynclineWire
 
 /// A rule covers a row if one of its alternatives does.
@@ -99,11 +99,6 @@ extension Value {
 }
 
 extension RowRule {
-    /// The rule's columns of its own table.
-    package var columns: Set<ExactString> {
-        Set(alternatives.flatMap { [$0.bucket.column].compactMap(\.self) + $0.bucket.conditions.map(\.column) }.exact)
-    }
-
     /// The steps of its paths.
     package var edges: [RuleEdge] { alternatives.flatMap(\.path) }
 }

@@ -44,9 +44,7 @@ package struct TableRow: Hashable, Sendable {
         each("version", .string(version))
         each("deleted", .bool(isDeleted))
     }
-}
 
-extension TableRow {
     /// Returns the row's JSON in a protocol.
     package func json(_ serverProtocol: ServerProtocol) -> [UInt8] {
         var writer = JSONWriter()

@@ -44,9 +44,7 @@ package struct RecordingTransport: HTTPTransport {
             throw error
         }
     }
-}
 
-extension RecordingTransport {
     /// A stream only says when to ask; the requests that follow are recorded.
     package func listen(
         _ request: HTTPRequest, _ hear: @escaping @Sendable ([UInt8]) -> Void

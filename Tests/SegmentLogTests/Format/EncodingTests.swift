@@ -3,9 +3,10 @@
 
 import CChecksum
 import LogTesting
-import SegmentLog
 import SynclineGround
 import Testing
+
+@testable import SegmentLog
 
 @Suite("Encodings")
 struct EncodingTests {

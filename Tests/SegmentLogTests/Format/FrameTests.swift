@@ -2,9 +2,10 @@
 // (invariants 9 to 13).
 
 import LogTesting
-import SegmentLog
 import SynclineGround
 import Testing
+
+@testable import SegmentLog
 
 @Suite("A frame")
 struct FrameTests {

@@ -1,7 +1,8 @@
 // The rule that distinguishes a torn write from damage, row by row (invariants 18 and 19).
 
-import SegmentLog
 import Testing
+
+@testable import SegmentLog
 
 @Suite("Where a log ends")
 struct TailVerdictTests {

@@ -5,7 +5,7 @@
 import SynclineGround
 
 #if !FUZZING
-    import SegmentLog
+    @testable import SegmentLog
 #endif
 
 enum FuzzTarget: String, CaseIterable {

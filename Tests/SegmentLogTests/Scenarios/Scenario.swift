@@ -1,8 +1,9 @@
 // Short scenarios, each with one fault and the one way it must end. They are values, so that the suite runs each by
 // name and the breakages are tried on all of them.
 
-import SegmentLog
 import Testing
+
+@testable import SegmentLog
 
 struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String

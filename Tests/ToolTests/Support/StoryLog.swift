@@ -3,7 +3,8 @@
 
 import Foundation
 import SegmentLog
-import SynclineCore
+
+@testable import SynclineCore
 
 enum Story {
     private static func row(_ members: KeyValuePairs<String, Value>) -> Row {

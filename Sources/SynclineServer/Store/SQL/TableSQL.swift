@@ -65,10 +65,6 @@ final class TableSQL: Sendable {
         SQLStatement(prepared: locks && mayLock ? byID + " FOR NO KEY UPDATE" : byID, values: [.text(id)])
     }
 
-    func rows(ids: [String]) -> SQLStatement {
-        "SELECT \(selection) FROM \(table) WHERE \(dialect.isAmong(ids, name(.id)))"
-    }
-
     /// Selects the ids of the rows that changed after a number, up to another.
     func changedIDs(after change: Int64, through last: Int64) -> SQLText {
         """

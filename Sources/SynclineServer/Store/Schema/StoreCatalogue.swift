@@ -19,9 +19,7 @@ struct StoreCatalogue: Sendable {
     var unknownColumns: [String: [String]] = [:]
     /// What writes and reads need for the rules about rows.
     var rights: [String: TableRights] = [:]
-}
 
-extension StoreCatalogue {
     /// Takes tables out that have a part in rules while others are in force: hidden rows would be told, and no rights
     /// kept up to date.
     mutating func refuse(_ definitions: [TableDefinition]) {

@@ -21,8 +21,7 @@ enum BenchSyncCommand {
         result: #"{"rows":n,"pageSize":n,"pull":{"seconds","rowsPerSecond","allocations"?},"push":{…},"peakBytes":n}"#,
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let workload = SyncWorkload(
             rows: Int(try arguments.number("rows", in: 1...10_000_000) ?? 100_000),
             pageSize: Int(try arguments.number("page-size", in: 1...128_000) ?? 1000))
@@ -51,10 +50,10 @@ enum BenchSyncCommand {
     }
 
     private static func json(_ figure: Figure, _ what: String) -> JSONValue {
-        let head: JSONValue = [
+        [
             "seconds": .number(figure.seconds, places: 4), what + "PerSecond": .number(Int(figure.perSecond)),
+            "allocations": figure.allocations.map { .number(each($0, figure), places: 1) },
         ]
-        return head.adding(["allocations": figure.allocations.map { .number(each($0, figure), places: 1) }])
     }
 
     private static func each(_ allocations: UInt64, _ figure: Figure) -> Double {

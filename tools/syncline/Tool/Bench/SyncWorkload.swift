@@ -37,7 +37,7 @@ struct SyncWorkload: Sendable {
 
     private static let table = "todoitem"
 
-    nonisolated(nonsending) func run(_ storage: any LogStorage) async throws -> SyncFigures {
+    func run(_ storage: any LogStorage) async throws -> SyncFigures {
         var configuration = SyncConfiguration()
         configuration.creation = .always
         configuration.transport = PremadePages(rows: rows, pageSize: pageSize)
@@ -62,7 +62,7 @@ struct SyncWorkload: Sendable {
     }
 
     /// Changes every row.
-    private nonisolated(nonsending) func change(_ database: SyncDatabase) async throws {
+    private func change(_ database: SyncDatabase) async throws {
         for start in stride(from: 0, to: rows, by: 1000) {
             let part = start..<min(start + 1000, rows)
             try await database.transaction(durability: .buffered) { transaction in

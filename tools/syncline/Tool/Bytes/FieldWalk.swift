@@ -18,11 +18,11 @@ struct FrameField {
     var isRight: Bool?
 
     func json(showsBytes: Bool) -> JSONValue {
-        let head: JSONValue = [
+        [
             "part": .string(part.rawValue), "offset": .number(offset), "size": .number(bytes.count),
             "field": .string(name), "value": .string(value), "right": isRight.map { .boolean($0) } ?? .null,
+            "bytes": showsBytes ? .string(Hexadecimal.text(of: bytes)) : nil,
         ]
-        return head.adding(["bytes": showsBytes ? .string(Hexadecimal.text(of: bytes)) : nil])
     }
 }
 

@@ -53,9 +53,7 @@ package struct Context {
 
     package var clock: any LogClock { host.clock }
     package var environment: Environment { host.environment }
-}
 
-extension Context {
     func watched(_ lines: any LineSource, _ label: String) -> WatchedLines {
         WatchedLines(lines, narration.progress(label, total: lines.size ?? 0))
     }

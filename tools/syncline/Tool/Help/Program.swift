@@ -68,7 +68,7 @@ package struct Program: Sendable {
         Option(flag.name, value: flag.value, choices: flag.choices, flag.summary)
     }
 
-    private nonisolated(nonsending) static func none(_ arguments: Arguments, _ context: Context) async throws
+    private static func none(_ arguments: Arguments, _ context: Context) async throws
         -> ExitCode
     {
         preconditionFailure("the tool can't run a command of the server")

@@ -21,8 +21,7 @@ enum BlameCommand {
         result: #"[{"field","value","event":"@41","time","cause","by","provenance":{…}}]"#,
         exits: [Exit(.no, "the row or the field does not exist")], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let address = try RowAddress(arguments.operands[0])
         let storage = try context.storage(arguments)
         let moment = address.moment ?? arguments.value("at")

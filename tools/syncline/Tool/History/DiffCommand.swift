@@ -46,8 +46,7 @@ enum DiffCommand {
             """#,
         exits: [Exit(.done, "nothing differs"), Exit(.no, "something differs")], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         if arguments.flag("log") { return try logs(arguments, context) }
         let operands = arguments.operands
         let usesServer = operands.contains("server")

@@ -27,8 +27,7 @@ enum WhyCommand {
             """#,
         exits: [Exit(.no, "the row or field never existed")], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let address = try RowAddress(arguments.operands[0])
         let storage = try context.storage(arguments)
         let moment = address.moment ?? arguments.value("at")

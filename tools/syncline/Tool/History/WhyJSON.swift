@@ -4,10 +4,8 @@ import SynclineCore
 
 extension WhyReport {
     var json: JSONValue {
-        let head: JSONValue = [
+        [
             "table": .string(row.table), "id": .string(row.id), "visibility": .string(visibilityName),
-        ]
-        return head.adding([
             "field": field.map { .string($0) },
             "reason": gone.map { .string($0.absence.rawValue) },
             "event": gone.map { .string("@\($0.disappearance.first.event)") },
@@ -25,7 +23,7 @@ extension WhyReport {
             "near": .array(near.map(JSONValue.string)),
             "next": .array(next.map { ["command": .string($0.command), "effect": .string($0.effect)] }),
             "sentences": .array(sentences.map { .string($0.text) }),
-        ])
+        ]
     }
 
     private var gone: (absence: RowAbsence, disappearance: Disappearance)? {

@@ -56,9 +56,7 @@ enum InspectCommand {
         exits: [Exit(.done, "done, also with damage")],
         run: runCheckpoints)
 
-    private nonisolated(nonsending) static func runSummary(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func runSummary(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let storage = try context.storage(arguments)
         let summary = try context.whileReading("reading") { try LogInspection(storage).summary() }
         let waiting = try WaitingChanges.all(storage)
@@ -119,9 +117,7 @@ enum InspectCommand {
         return ("waiting", "\(changes) of process \(waiting.process)", .plain)
     }
 
-    private nonisolated(nonsending) static func runSegments(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func runSegments(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let storage = try context.storage(arguments)
         let report = try context.whileReading("reading") { try LogInspection(storage).verify() }
         let style = context.output.style
@@ -158,9 +154,7 @@ enum InspectCommand {
         ]
     }
 
-    private nonisolated(nonsending) static func runCheckpoints(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func runCheckpoints(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let found = try LogInspection(try context.storage(arguments)).checkpoints()
         let style = context.output.style
         var list = try ListWriter(

@@ -28,9 +28,7 @@ extension InspectCommand {
             #"[{"part":"header|frame|payload|file","offset":n,"size":n,"field","value","right":bool or null,"bytes"?:"d746…"}]"#,
         exits: [Exit(.no, "the frame does not exist, or is damaged")], run: runFrame)
 
-    private nonisolated(nonsending) static func runFrame(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func runFrame(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let inspection = LogInspection(try context.storage(arguments))
         let claim = HistoryReading.claim(inspection.storage)
         defer { claim?.release() }

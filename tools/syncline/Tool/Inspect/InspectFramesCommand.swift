@@ -41,9 +41,7 @@ extension InspectCommand {
         "TIME OR DETAIL",
     ]
 
-    private nonisolated(nonsending) static func runFrames(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func runFrames(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let address = try arguments.address(at: 0)
         let selection = FrameSelection(at: address, segment: try arguments.number("segment"))
         let limit = try arguments.number("limit").map(Int.init)

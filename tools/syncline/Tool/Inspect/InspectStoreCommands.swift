@@ -216,9 +216,7 @@ enum InspectStoreCommands {
         }
         return result.isBalanced ? .done : .no
     }
-}
 
-extension InspectStoreCommands {
     /// Finds the rows that an accounting must fold, and returns its result; all rows and nil if it would meet a loss.
     private static func account(_ storage: any LogStorage) throws -> (rows: FoldedRows, Accounting?) {
         var rows = FoldedRows()

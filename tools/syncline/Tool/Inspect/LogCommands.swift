@@ -95,7 +95,7 @@ enum LogCommands {
         return RowFocus(table: address.table, id: address.id)
     }
 
-    private nonisolated(nonsending) static func log(
+    private static func log(
         of row: RowFocus, _ storage: any LogStorage, _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
         let reader = try await context.view(arguments).reader

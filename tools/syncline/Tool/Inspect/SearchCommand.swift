@@ -29,8 +29,7 @@ enum SearchCommand {
             #"[{"event":null or "@41","kind":"row" or as in log,"table","id","column","parts":["before","found","after"]}]"#,
         exits: [Exit(.no, "it was not found"), Exit(.partial, "some events can't be read")], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         guard !arguments.operands[0].isEmpty else { throw ToolError.usage("the string is empty") }
         let limit = Int(try arguments.number("limit", in: 1...1_000_000) ?? 100)
         let search = RowSearch(arguments.operands[0], rows: .max, matches: limit)

@@ -30,8 +30,7 @@ enum StatsCommand {
             "amplification":n or null},"session":{"opened","events":n} or null}
             """#, run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let view = try await context.view(arguments)
         let storage = try context.storage(arguments)
         let opened = await context.host.session?.opened

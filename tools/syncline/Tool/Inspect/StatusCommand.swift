@@ -30,8 +30,7 @@ enum StatusCommand {
             """#,
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let view = try await context.view(arguments)
         let path = try context.path(reading: arguments)
         let status = try context.whileReading("reading") {

@@ -17,11 +17,6 @@ package enum JSONValue: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package var key: String
         package var value: JSONValue
-
-        package init(key: String, value: JSONValue) {
-            self.key = key
-            self.value = value
-        }
     }
 
     package static func number(_ value: some FixedWidthInteger) -> JSONValue { .numeral(String(value)) }
@@ -34,8 +29,9 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral {
-    package init(dictionaryLiteral members: (String, JSONValue)...) {
-        self = .object(members.map { Member(key: $0.0, value: $0.1) })
+    /// The members that have a value.
+    package init(dictionaryLiteral members: (String, JSONValue?)...) {
+        self = .object(members.compactMap { key, value in value.map { Member(key: key, value: $0) } })
     }
 
     package init(arrayLiteral elements: JSONValue...) {

@@ -29,8 +29,7 @@ enum RawAppendCommand {
         exits: [Exit(.done, "everything was stored"), Exit(.failed, "records that were not printed may be missing")],
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let size = try arguments.number("batch", in: 1...1_000_000) ?? 1
         let durability = Durability(name: arguments.value("durability") ?? "durable")
         let location = try StoreLocation.find(arguments, context.environment)

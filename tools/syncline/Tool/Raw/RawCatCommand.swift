@@ -34,8 +34,7 @@ enum RawCatCommand {
         ],
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let printer = RecordPrinter(arguments, context)
         if arguments.flag("exact"), !context.output.form.isText || arguments.flag("redact") {
             throw ToolError.usage("--exact can't be used with --json, --jsonl or --redact")
@@ -74,7 +73,7 @@ enum RawCatCommand {
         return min(next, end.next)
     }
 
-    private nonisolated(nonsending) static func follow(
+    private static func follow(
         _ storage: POSIXStorage, from start: SequenceNumber, _ visibility: LogReader.Visibility,
         _ printer: RecordPrinter,
         _ context: Context

@@ -168,18 +168,16 @@ struct EventSummary {
 
     private func json(_ row: CarriedRow) -> JSONValue {
         let changes = row.changes.map { change -> JSONValue in
-            let head: JSONValue = [
+            [
                 "address": .string("@\(change.position.event)"), "kind": .string("\(change.kind)"),
+                "columns": change.kind == .delete ? nil : shown(change.columns),
             ]
-            return head.adding(["columns": change.kind == .delete ? nil : shown(change.columns)])
         }
-        let head: JSONValue = [
+        return [
             "table": .string(row.table), "id": .string(row.id), "changes": .array(changes),
-        ]
-        return head.adding([
             "operationId": row.frozen.map { .string($0.operationID) },
             "state": row.frozen.map { .string("\($0.status)") },
-        ])
+        ]
     }
 
     private static func json(_ operation: SentOperation) -> JSONValue {
@@ -191,8 +189,10 @@ struct EventSummary {
     }
 
     private func json(_ column: ColumnSchema) -> JSONValue {
-        let head: JSONValue = ["name": .string(column.name), "onServer": .string(column.serverName)]
-        return head.adding(["default": column.defaultValue.map { shown($0) }])
+        [
+            "name": .string(column.name), "onServer": .string(column.serverName),
+            "default": column.defaultValue.map { shown($0) },
+        ]
     }
 
     private func members(_ answer: Answer) -> KeyValuePairs<String, JSONValue?> {
@@ -214,14 +214,12 @@ struct EventSummary {
     }
 
     private func json(_ change: LocalChange) -> JSONValue {
-        let head: JSONValue = [
+        [
             "kind": .string(change.kind.name), "table": .string(change.table), "id": .string(change.id),
-        ]
-        return head.adding([
             "columns": change.kind == .delete ? nil : shown(change.columns),
             "baseVersion": change.baseVersion.map { JSONValue($0) },
             "replaces": change.replaces ? .boolean(true) : nil, "cancels": change.cancels ? .boolean(true) : nil,
-        ])
+        ]
     }
 }
 

@@ -101,13 +101,13 @@ enum SystemTables {
 
     private static func properties(of conflict: Conflict) -> JSONValue {
         func shown(_ row: Row?) -> JSONValue? { row.map { JSONValue(StoredRow(id: conflict.id, columns: $0)) } }
-        let head: JSONValue = [
+        return [
             "code": .string(conflict.reason.rawValue),
             "description": .string(conflict.message ?? conflict.reason.rawValue),
             "table": .string(conflict.table), "operation": .number(conflict.kind.rawValue),
             "itemId": .string(conflict.id), "statusCode": conflict.status.map { .number($0) } ?? .null,
+            "item": shown(conflict.mine), "serverItem": shown(conflict.server),
         ]
-        return head.adding(["item": shown(conflict.mine), "serverItem": shown(conflict.server)])
     }
 
     private static func create(_ table: String, _ columns: [String]) -> String {

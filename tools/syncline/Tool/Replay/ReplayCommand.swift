@@ -68,8 +68,7 @@ enum ReplayCommand {
             Exit(.no, "no match, rows would differ, or the condition was never true"),
         ], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         var arguments = arguments
         if let file = arguments.operands.first { arguments.setStore(file) }
         let path = try StoreLocation.find(arguments, context.environment).path
@@ -124,18 +123,15 @@ enum ReplayCommand {
                 "file": .string(mismatch.file),
             ]
         }
-        let head: JSONValue = [
+        try context.output.value([
             "from": .string("@\(found.from + 1)"), "through": .string("@\(found.projector.through)"),
             "events": .number(found.projector.through - found.from), "matches": .boolean(mismatches.isEmpty),
             "compared": .number(found.compared), "mismatches": .array(mismatches), "changes": changes,
-        ]
-        try context.output.value(
-            head.adding([
-                "expected": arguments.value("expect").map { _ in
-                    ["matches": .boolean(difference == nil), "difference": difference?.json ?? .null]
-                },
-                "written": written.map { .number($0) },
-            ]))
+            "expected": arguments.value("expect").map { _ in
+                ["matches": .boolean(difference == nil), "difference": difference?.json ?? .null]
+            },
+            "written": written.map { .number($0) },
+        ])
         let style = context.output.style
         for mismatch in found.mismatches {
             try context.output.line(

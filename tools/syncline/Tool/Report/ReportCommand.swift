@@ -41,8 +41,7 @@ enum ReportCommand {
             """#,
         exits: [Exit(.no, "events are missing; the output lists them")], run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         var options = Masking.Options()
         options.ids = arguments.flag("mask-ids")
         options.names = arguments.flag("mask-names")

@@ -42,7 +42,7 @@ enum MirrorCommand {
     private static func line(_ path: String, _ event: UInt64) -> String { "\(escaped(path)) is at @\(event)" }
 
     /// Updates the file now and after each event, until interrupted.
-    private nonisolated(nonsending) static func follow(
+    private static func follow(
         _ file: MirrorFile, _ path: String, _ storage: any LogStorage, _ context: Context
     ) async throws {
         try context.output.beginList()
@@ -60,7 +60,7 @@ enum MirrorCommand {
     }
 
     /// The state stays in memory, and only new events are read.
-    private nonisolated(nonsending) static func follow(
+    private static func follow(
         _ file: MirrorFile, _ path: String, _ storage: any LogStorage, _ context: Context, _ last: inout UInt64
     ) async throws {
         let projector = try context.load(storage, through: nil)

@@ -28,8 +28,7 @@ enum ShellCommand {
         examples: [Example("syncline shell --json", "serve a program in another language")],
         result: "one reply per line", run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let session = StoreSession(clock: context.clock)
         var host = context.host
         host.session = session
@@ -88,9 +87,7 @@ struct ShellRequest: Sendable {
             }
         }
     }
-}
 
-extension ShellRequest {
     /// What a request to cancel it names.
     var key: String { JSONValue(number).text }
 

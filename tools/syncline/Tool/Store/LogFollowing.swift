@@ -7,7 +7,7 @@ extension Context {
     private static let pauses = (first: Duration.milliseconds(5), longest: Duration.milliseconds(160))
 
     /// Calls `frame` with each frame of a log from an event on, and `caughtUp` after the last one that is there.
-    nonisolated(nonsending) func follow(
+    func follow(
         _ storage: any LogStorage, from first: UInt64, frame: (inout LogCursor) throws -> Void,
         caughtUp: () throws -> Void
     ) async throws {

@@ -74,9 +74,7 @@ enum Setting {
         }
         return value
     }
-}
 
-extension Setting {
     /// Network limits as the store keeps them; null, for no limits, if it is not JSON.
     static func limits(_ text: String) -> Value { (try? Value(json: Array(text.utf8))) ?? .null }
 

@@ -102,9 +102,7 @@ extension Context {
             reader: StateReader(projector.store.endCommit(), projector.shapes), through: projector.through,
             totals: projector.totals, storage: storage)
     }
-}
 
-extension Context {
     /// The state as of an event; for a damaged log the newest that can be built, and then the result is incomplete.
     func load(_ storage: any LogStorage, through event: UInt64?, onlyTo row: RowFocus? = nil) throws -> Projector {
         do throws(SyncError) {
@@ -127,9 +125,7 @@ extension Context {
             return projector
         }
     }
-}
 
-extension Context {
     /// Names damage for which a writer would refuse the store, although this state is whole.
     private func warnOfFiles(_ storage: any LogStorage) {
         let damage = (try? LogInspection(storage).catalog().damage) ?? []

@@ -20,8 +20,7 @@ enum StudioCommand {
         examples: [Example("syncline studio", "open the address that it prints")],
         result: #"{"url":"http://127.0.0.1:4567/?token=…"}"#, run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let writes = arguments.flag("write")
         let path = try writes ? context.path(changing: arguments) : context.path(reading: arguments)
         // What a killed studio made of the reports that were dropped on it.

@@ -90,15 +90,13 @@ extension Conflict {
     /// The conflict with its three rows, and if wanted what happened in words, which another version may say differently.
     func json(redacts: Bool = false, tellsReason: Bool = false) -> JSONValue {
         func shown(_ row: Row?) -> JSONValue { .row(id, row, redacts: redacts) }
-        let head: JSONValue = [
+        return [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "state": .string(state.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .string(reason.rawValue), "message": .optional(message),
-        ]
-        return head.adding([
             "reason": tellsReason ? .string(SyncIssue(self).reason) : nil,
             "mayHaveBeenDone": .boolean(mayHaveBeenDone),
             "base": shown(base), "mine": shown(mine), "current": shown(current), "server": shown(server),
-        ])
+        ]
     }
 }

@@ -19,12 +19,9 @@ struct DryRun: Sendable {
         """
 
     var json: JSONValue {
-        let pulls = pulls.map { pull in
-            let head: JSONValue = ["table": .string(pull.table)]
-            return head.adding(membersOf: pull.report.json)
-        }
-        return [
-            "push": preview?.json ?? .null, "pulls": .array(pulls), "rows": .array(rows.map { $0.json() }),
+        [
+            "push": preview?.json ?? .null, "pulls": .array(pulls.map { $0.report.json(["table": .string($0.table)]) }),
+            "rows": .array(rows.map { $0.json() }),
             "conflictRows": .array(conflicts.map { $0.json() }),
         ]
     }

@@ -30,9 +30,7 @@ enum HoldCommands {
         return .done
     }
 
-    private nonisolated(nonsending) static func list(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func list(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let reader = try await context.view(arguments).reader
         var list = try ListWriter(context.output, ["ROW"])
         for row in try reader.heldRows() {

@@ -36,10 +36,7 @@ enum ResyncCommand {
 
 extension ResyncReport {
     fileprivate var json: JSONValue {
-        let pulls = pulls.map { pull in
-            let head: JSONValue = ["table": .string(pull.table), "queryId": .optional(pull.queryID)]
-            return head.adding(membersOf: pull.report.json)
-        }
+        let pulls = pulls.map { $0.report.json(["table": .string($0.table), "queryId": .optional($0.queryID)]) }
         return ["pulls": .array(pulls)]
     }
 }

@@ -204,11 +204,7 @@ enum SyncCommands {
 
 extension SyncReport {
     var json: JSONValue {
-        let pulls = pulls.map { pull in
-            let head: JSONValue = ["table": .string(pull.table)]
-            return head.adding(membersOf: pull.report.json)
-        }
-        return ["push": push.json, "pulls": .array(pulls)]
+        ["push": push.json, "pulls": .array(pulls.map { $0.report.json(["table": .string($0.table)]) })]
     }
 
     var exit: ExitCode {
@@ -249,25 +245,23 @@ extension PushReport {
     var json: JSONValue { json(operations.map(\.json)) }
 
     fileprivate func json(_ operations: [JSONValue]) -> JSONValue {
-        let head: JSONValue = [
+        [
             "outcome": .string(name), "reason": .optional(reason?.code.rawValue), "operations": .array(operations),
-        ]
-        return head.adding([
             "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
             "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
             "rounded": rounded == 0 ? nil : .number(rounded),
-        ])
+        ]
     }
 }
 
 extension OperationReport {
     fileprivate var json: JSONValue {
-        let head: JSONValue = [
+        [
             "table": .string(table), "id": .string(id), "kind": .string("\(kind)"),
             "outcome": .string(outcome.rawValue), "status": status.map { .number($0) } ?? .null,
             "code": .optional(reason?.code),
+            "rounded": rounded.isEmpty ? nil : .array(rounded.map(JSONValue.string)),
         ]
-        return head.adding(["rounded": rounded.isEmpty ? nil : .array(rounded.map(JSONValue.string))])
     }
 }
 
@@ -301,15 +295,16 @@ extension PushPreview.Request {
 }
 
 extension PullReport {
+    /// With members that name the pull.
+    func json(_ head: JSONValue) -> JSONValue { head.adding(membersOf: json) }
+
     var json: JSONValue {
-        let head: JSONValue = [
+        [
             "outcome": .string(reason == nil ? "complete" : "stopped"), "reason": .optional(reason?.code.rawValue),
             "requests": .number(requests), "received": .number(received), "changed": .number(changed),
             "deleted": .number(deleted), "conflicts": .number(conflicts), "unreadable": .number(unreadable),
-        ]
-        return head.adding([
             "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
-        ])
+        ]
     }
 
     func line(_ table: String) -> String {

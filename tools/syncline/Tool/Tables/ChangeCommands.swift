@@ -23,7 +23,7 @@ enum ChangeCommands {
         }
     }
 
-    private nonisolated(nonsending) static func run(
+    private static func run(
         _ kind: OperationKind, _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
         let (table, text) = (arguments.operands[0], arguments.operands[1])

@@ -54,9 +54,7 @@ enum ExchangeCommands {
         return try await context.writing(to: file) { try await write(arguments, $0) }
     }
 
-    private nonisolated(nonsending) static func write(
-        _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    private static func write(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let view = try await context.view(arguments, at: arguments.value("at"))
         let format = arguments.value("format") ?? "jsonl"
         if format == "events" { return try exportEvents(arguments, view.reader, context) }
@@ -199,7 +197,7 @@ enum ExchangeCommands {
     private static let onceSize = 64 << 20
 
     /// Inserts rows. The lines, some of which were read already, are put into a file first.
-    private nonisolated(nonsending) static func importRows(
+    private static func importRows(
         _ table: String?, _ head: [[UInt8]], _ lines: WatchedLines, as format: RowFormat, _ arguments: Arguments,
         _ context: Context
     ) async throws -> ExitCode {
@@ -220,7 +218,7 @@ enum ExchangeCommands {
     }
 
     /// Inserts the rows of a file.
-    nonisolated(nonsending) static func importRows(
+    static func importRows(
         _ table: String?, from path: String, as format: RowFormat, _ arguments: Arguments, _ context: Context
     ) async throws -> ExitCode {
         let count = try await context.withDatabase(arguments) { database in

@@ -18,8 +18,7 @@ enum InitCommand {
         examples: [Example("syncline init --backend https://example.com", "create ./.syncline")],
         result: #"{"store":"…"}"#, run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         var arguments = arguments
         arguments.setStore(try StoreLocation.new(arguments, context.environment).path)
         let backend = try arguments.value("backend").map { try Setting.checked(backend: $0) }
@@ -93,8 +92,7 @@ enum ConfigCommand {
             #"{"backend":"…","protocol":"zumo2","ids":"exact","retention":"all","tables":["…"],"limits":{…},"record":"off","token":"••••","headers":{…}}"#,
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let words = arguments.operands
         if words.first == "columns" {
             try await ConfigColumns.run(words.dropFirst(), arguments, context)

@@ -19,9 +19,7 @@ enum SQLiteExchange {
         return file
     }
 
-    nonisolated(nonsending) static func export(
-        to file: String, _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    static func export(to file: String, _ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let view = try await context.view(arguments, at: arguments.value("at"))
         if let table = arguments.value("table") { try context.check(table: table, view.reader) }
         let place = try FilePlace(replacing: file)
@@ -38,9 +36,7 @@ enum SQLiteExchange {
         return try ExchangeCommands.show(try RowFormat.sqlite.write(rows, replacing: place), context)
     }
 
-    nonisolated(nonsending) static func `import`(
-        from file: String, _ arguments: Arguments, _ context: Context
-    ) async throws -> ExitCode {
+    static func `import`(from file: String, _ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         try await ExchangeCommands.importRows(
             arguments.value("table"), from: file, as: .sqlite, arguments, context)
     }

@@ -25,8 +25,7 @@ enum TopCommand {
             """#,
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let path = try context.path(reading: arguments)
         let limit = try arguments.number("count").map(Int.init)
         let pause = Duration.seconds(Int(try arguments.number("every", in: 1...86_400) ?? 1))

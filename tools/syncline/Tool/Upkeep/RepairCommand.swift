@@ -54,8 +54,7 @@ enum RepairCommand {
         ],
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let storage = POSIXStorage(directory: try context.path(changing: arguments))
         let isDry = arguments.flag("dry-run")
         if let directory = arguments.value("salvage") {

@@ -32,8 +32,7 @@ enum VerifyCommand {
         ],
         run: run)
 
-    private nonisolated(nonsending) static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode
-    {
+    private static func run(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
         let storage = try context.storage(arguments)
         let inspection = LogInspection(storage)
         let total = try inspection.catalog().segments.reduce(0) { $0 + $1.size }
