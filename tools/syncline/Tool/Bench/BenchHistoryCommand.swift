@@ -53,13 +53,11 @@ enum BenchHistoryCommand {
             try await database.close()
         }
         let seconds = (SystemSource.instant() - begin) / .seconds(1)
-        try context.output.value([
-            "store": .string(path), "events": .number(events), "rows": .number(rows),
-            "seconds": .number(seconds, places: 2),
-        ])
-        try context.output.line(
-            "\(escaped(path)): \(counted(UInt64(events), "event")) in \(decimal(seconds, places: 1)) s")
-        return .done
+        return try context.output.result(
+            [
+                "store": .string(path), "events": .number(events), "rows": .number(rows),
+                "seconds": .number(seconds, places: 2),
+            ], "\(escaped(path)): \(counted(UInt64(events), "event")) in \(decimal(seconds, places: 1)) s")
     }
 }
 

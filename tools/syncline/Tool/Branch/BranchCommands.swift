@@ -36,9 +36,8 @@ enum BranchCommands {
             try Branch.create(
                 name, at: event, of: store, { BranchPoint(id: id, event: $0) }, now: context.clock.now().rawValue)
         }
-        try context.output.value(["branch": .string(name), "at": .string("@\(through)")])
-        try context.output.line("\(name) begins after @\(through)")
-        return .done
+        return try context.output.result(
+            ["branch": .string(name), "at": .string("@\(through)")], "\(name) begins after @\(through)")
     }
 
     static let list = Command(
@@ -66,8 +65,7 @@ enum BranchCommands {
                     json: ["branch": .string(name), "damage": .string(error.message)])
             }
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     /// The codes of errors about a single branch.
@@ -208,9 +206,7 @@ enum BranchCommands {
         } else if try !Branches.removeLeftovers(store).contains(name) {
             throw ToolError.missingBranch(name, known)
         }
-        try context.output.value(["dropped": .string(name)])
-        try context.output.line("dropped \(name)")
-        return .done
+        return try context.output.result(["dropped": .string(name)], "dropped \(name)")
     }
 }
 

@@ -47,9 +47,7 @@ enum ManCommand {
         examples: [Example("syncline man > /usr/local/share/man/man1/syncline.1", "install it")]
     ) { arguments, context in
         let page = ManPage(program: context.program(arguments.operands.first))
-        try context.output.value(["man": .string(page.text)])
-        for line in page.lines { try context.output.line(line) }
-        return .done
+        return try context.output.result(["man": .string(page.text)], lines: page.lines)
     }
 }
 
@@ -87,9 +85,9 @@ enum VersionCommand {
 
     static func show(_ context: Context) throws -> ExitCode {
         let format = "\(Format.major).\(Format.minor)"
-        try context.output.value(["version": .string(synclineVersion), "logFormat": .string(format)])
-        try context.output.line("syncline \(synclineVersion) (log format \(format))")
-        return .done
+        return try context.output.result(
+            ["version": .string(synclineVersion), "logFormat": .string(format)],
+            "syncline \(synclineVersion) (log format \(format))")
     }
 }
 

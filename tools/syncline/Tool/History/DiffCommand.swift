@@ -96,9 +96,9 @@ enum DiffCommand {
             try LogDiff(
                 logs[0], logs[1], ignoresTimes: arguments.flag("ignore-times"), redacts: arguments.flag("redact"))
         }
-        try context.output.value(found.json)
-        for line in found.lines((paths[0], paths[1]), context.output.style) { try context.output.line(line) }
-        return found.first == nil ? .done : .no
+        return try context.output.result(
+            found.json,
+            lines: found.lines((paths[0], paths[1]), context.output.style), exit: found.first == nil ? .done : .no)
     }
 
     /// What differs between two moments of the store; nil if something else is compared, or the log is damaged.

@@ -38,9 +38,7 @@ enum WhyCommand {
         let report = try WhyReport(
             (address.table, part?.id ?? address.id), part?.field, part?.blame ?? found.whole, view,
             redacts: arguments.flag("redact"), context.output.style)
-        try context.output.value(report.json)
-        for line in report.lines { try context.output.line(line) }
-        return report.isFound ? .done : .no
+        return try context.output.result(report.json, lines: report.lines, exit: report.isFound ? .done : .no)
     }
 }
 

@@ -136,8 +136,7 @@ enum InspectCommand {
                 try list.row(cells(segment, style), json: segment.json)
             }
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     private static func cells(_ segment: LogReport.Segment, _ style: TextStyle) -> [Cell] {
@@ -174,8 +173,7 @@ enum InspectCommand {
                     ], json: checkpoint.json)
             }
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 }
 

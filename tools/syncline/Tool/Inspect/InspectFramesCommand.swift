@@ -78,8 +78,7 @@ extension InspectCommand {
                 }
             } catch is LimitReached {}
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     /// Lists the frames of a checkpoint.
@@ -109,8 +108,7 @@ extension InspectCommand {
             }
             return true
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     /// Thrown when the limit is reached.

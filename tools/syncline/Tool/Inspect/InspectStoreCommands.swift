@@ -34,8 +34,7 @@ enum InspectStoreCommands {
                     Cell("@\(group.last)", .address),
                 ], json: group.json)
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let tables = Command(
@@ -60,8 +59,7 @@ enum InspectStoreCommands {
                 ],
                 json: table.json)
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let indexes = Command(
@@ -84,8 +82,7 @@ enum InspectStoreCommands {
                     ])
             }
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let unreadable = Command(
@@ -113,8 +110,7 @@ enum InspectStoreCommands {
                     "reason": .string(row.reason),
                 ])
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let outbox = Command(

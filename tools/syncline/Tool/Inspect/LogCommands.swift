@@ -76,8 +76,7 @@ enum LogCommands {
         }
         // A table that is not there any more may have events.
         if let table, !hasTable { try context.check(table: table, reader) }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     /// The row whose events are wanted; nil for those of all rows.
@@ -171,8 +170,7 @@ enum LogCommands {
             return true
         }
         guard arguments.flag("follow") else {
-            try list.finish()
-            return .done
+            return try list.finish()
         }
         try list.flush()
         let shapes = ShapeTable()
@@ -183,8 +181,7 @@ enum LogCommands {
         } caughtUp: {
             try list.flush()
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let show = Command(
@@ -224,9 +221,7 @@ enum LogCommands {
             if context.output.form.isText { context.narration.say("\(escaped(text)) does not exist") }
             return .no
         }
-        try context.output.value(json)
-        for line in json.lines() { try context.output.line(line) }
-        return .done
+        return try context.output.result(json, lines: json.lines())
     }
 
     private static func event(

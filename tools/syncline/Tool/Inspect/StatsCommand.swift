@@ -42,9 +42,7 @@ enum StatsCommand {
             try context.output.value(.string(stats.prometheus.joined(separator: "\n") + "\n"))
             return .done
         }
-        try context.output.value(stats.json)
-        for line in stats.lines { try context.output.line(line) }
-        return .done
+        return try context.output.result(stats.json, lines: stats.lines)
     }
 }
 

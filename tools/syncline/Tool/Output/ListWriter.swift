@@ -79,9 +79,11 @@ package struct ListWriter {
     }
 
     /// Ends the list.
-    package mutating func finish() throws {
+    @discardableResult
+    package mutating func finish() throws -> ExitCode {
         try flush()
         try output.endList()
+        return .done
     }
 
     private mutating func keep(_ row: Row) throws {

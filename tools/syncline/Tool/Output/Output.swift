@@ -71,6 +71,15 @@ package final class Output {
         if !form.isText { try sink.write(json().text + "\n") }
     }
 
+    /// Writes a result: a value for programs, and lines for people.
+    func result(
+        _ json: @autoclosure () -> JSONValue, _ line: String? = nil, lines: [String] = [], exit: ExitCode = .done
+    ) throws -> ExitCode {
+        try value(json())
+        for line in (line.map { [$0] } ?? []) + lines { try self.line(line) }
+        return exit
+    }
+
     /// Whether somebody gets the values, too.
     var isWatched: Bool { watched != nil }
 

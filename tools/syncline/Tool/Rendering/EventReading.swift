@@ -165,5 +165,6 @@ struct EventList {
 
     mutating func flush() throws { try list.flush() }
 
-    mutating func finish() throws { try list.finish() }
+    @discardableResult
+    mutating func finish() throws -> ExitCode { try list.finish() }
 }

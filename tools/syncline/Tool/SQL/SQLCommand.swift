@@ -46,8 +46,7 @@ enum SQLCommand {
                 row.values.map { Cell(escaped($0.plainText)) },
                 json: .object(zip(row.columns, row.values).map { .init(key: $0, value: JSONValue($1)) }))
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     private static func values(_ arguments: Arguments) throws(ToolError) -> SQLArguments {

@@ -25,8 +25,7 @@ enum ConflictCommands {
                 ],
                 json: conflict.json(redacts: arguments.flag("redact"), tellsReason: true))
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let resolve = Command(
@@ -55,9 +54,9 @@ enum ConflictCommands {
         let id = String(arguments.operands[0][arguments.operands[0].index(after: slash)...])
         let (name, decision) = try decision(arguments, id)
         try await context.withDatabase(arguments) { try await $0.resolve(table: table, id: id, decision) }
-        try context.output.value(["table": .string(table), "id": .string(id), "resolved": .string(name)])
-        try context.output.line(escaped("resolved \(table)/\(id): \(name)"))
-        return .done
+        return try context.output.result(
+            ["table": .string(table), "id": .string(id), "resolved": .string(name)],
+            escaped("resolved \(table)/\(id): \(name)"))
     }
 
     private static func decision(_ arguments: Arguments, _ id: String) throws -> (name: String, ConflictDecision) {

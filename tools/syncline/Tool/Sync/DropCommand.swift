@@ -28,9 +28,8 @@ enum DropCommand {
         let force = arguments.flag("force")
         if TributaryName(text) != nil {
             try await context.withDatabase(arguments) { try await $0.dropWaiting(text) }
-            try context.output.value(["commit": .string(text), "dropped": .number(1)])
-            try context.output.line("dropped the changes of \(text)")
-            return .done
+            return try context.output.result(
+                ["commit": .string(text), "dropped": .number(1)], "dropped the changes of \(text)")
         }
         let (row, count) = try await context.withDatabase(arguments) { database in
             let row = try await PlannedRow(text, in: database)
@@ -41,10 +40,9 @@ enum DropCommand {
             }
             return (row, try await database.discard(table: row.table, id: row.id, force: force))
         }
-        try context.output.value([
-            "table": .string(row.table), "id": .string(row.id), "dropped": .number(count),
-        ])
-        try context.output.line("dropped \(counted(UInt64(count), "operation"))")
-        return .done
+        return try context.output.result(
+            [
+                "table": .string(row.table), "id": .string(row.id), "dropped": .number(count),
+            ], "dropped \(counted(UInt64(count), "operation"))")
     }
 }

@@ -25,9 +25,9 @@ enum HoldCommands {
             try await database.hold(table: row.table, id: row.id)
             return row
         }
-        try context.output.value(["table": .string(row.table), "id": .string(row.id), "held": .boolean(true)])
-        try context.output.line(escaped("\(row.table)/\(row.id) is held until `syncline release`"))
-        return .done
+        return try context.output.result(
+            ["table": .string(row.table), "id": .string(row.id), "held": .boolean(true)],
+            escaped("\(row.table)/\(row.id) is held until `syncline release`"))
     }
 
     private static func list(_ arguments: Arguments, _ context: Context) async throws -> ExitCode {
@@ -37,8 +37,7 @@ enum HoldCommands {
             try list.row(
                 [Cell(escaped("\(row.table)/\(row.id)"))], json: ["table": .string(row.table), "id": .string(row.id)])
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     static let release = Command(

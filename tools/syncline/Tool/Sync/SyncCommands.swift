@@ -107,9 +107,7 @@ enum SyncCommands {
                 try await context.whileWatching { try await database.pull(table, settings, progress: $0) }
             }
         }
-        try context.output.value(report.json)
-        try context.output.line(report.line(table))
-        return report.reason == nil ? .done : .failed
+        return try context.output.result(report.json, report.line(table), exit: report.reason == nil ? .done : .failed)
     }
 
     private static func pullSettings(_ arguments: Arguments) throws -> PullSettings {

@@ -30,9 +30,7 @@ enum ChangeCommands {
         guard text == "-" else {
             let item = try Value.item(Array(text.utf8))
             let row = try await context.withDatabase(arguments) { try await store(kind, table, item, $0) }
-            try context.output.value(JSONValue(row))
-            try context.output.line(JSONValue(row).text)
-            return .done
+            return try context.output.result(JSONValue(row), JSONValue(row).text)
         }
         var items: [Value] = []
         while let line = try context.host.input.next() {
@@ -76,9 +74,7 @@ enum ChangeCommands {
     ) { arguments, context in
         let (table, id) = (arguments.operands[0], arguments.operands[1])
         try await context.withDatabase(arguments) { try await $0.rows(of: table).delete(id: id) }
-        try context.output.value(["id": .string(id)])
-        try context.output.line("deleted \(escaped("\(table)/\(id)"))")
-        return .done
+        return try context.output.result(["id": .string(id)], "deleted \(escaped("\(table)/\(id)"))")
     }
 
     static let transaction = Command(
@@ -110,9 +106,8 @@ enum ChangeCommands {
                 }
             }
         }
-        try context.output.value(["events": .optional(event.map { "@\($0)" })])
-        try context.output.line(event.map { "stored as @\($0)" } ?? "nothing changed")
-        return .done
+        return try context.output.result(
+            ["events": .optional(event.map { "@\($0)" })], event.map { "stored as @\($0)" } ?? "nothing changed")
     }
 
     static let undo = Command(
@@ -121,9 +116,7 @@ enum ChangeCommands {
         exits: [Exit(.no, "there is nothing to undo")]
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { try await $0.undo() }
-        try context.output.value(["events": .string("@\(event)")])
-        try context.output.line("undid @\(event)")
-        return .done
+        return try context.output.result(["events": .string("@\(event)")], "undid @\(event)")
     }
 
     static let redo = Command(
@@ -133,9 +126,7 @@ enum ChangeCommands {
         exits: [Exit(.no, "there is nothing to redo")]
     ) { arguments, context in
         let event = try await context.withDatabase(arguments) { try await $0.redo() }
-        try context.output.value(["events": .string("@\(event)")])
-        try context.output.line("made again as @\(event)")
-        return .done
+        return try context.output.result(["events": .string("@\(event)")], "made again as @\(event)")
     }
 }
 

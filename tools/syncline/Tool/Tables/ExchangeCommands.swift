@@ -228,9 +228,7 @@ enum ExchangeCommands {
     }
 
     static func show(_ rows: Int, _ context: Context) throws -> ExitCode {
-        try context.output.value(["rows": .number(rows)])
-        try context.output.line("\(rows) rows")
-        return .done
+        return try context.output.result(["rows": .number(rows)], "\(rows) rows")
     }
 
     private static func importEvents(
@@ -266,10 +264,9 @@ enum ExchangeCommands {
         _ path: String, _ events: ClosedRange<UInt64>?, _ first: UInt64?, _ context: Context
     ) throws -> ExitCode {
         let range = events.map { "@\($0.lowerBound)..\($0.upperBound)" }
-        try context.output.value(["store": .string(path), "events": .optional(range)])
-        try context.output.line(
+        return try context.output.result(
+            ["store": .string(path), "events": .optional(range)],
             "created \(escaped(path)) of \(counted(UInt64(events?.count ?? 0), "event"))"
                 + ((first ?? 1) > 1 ? " and the state before them" : ""))
-        return .done
     }
 }

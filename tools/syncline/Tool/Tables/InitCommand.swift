@@ -28,9 +28,7 @@ enum InitCommand {
         if let backend { configuration.settings = [("backend", .string(backend))] }
         try await context.withDatabase(arguments, creating: .always, configuration) { _ in }
         let path = try StoreLocation.find(arguments, context.environment).path
-        try context.output.value(["store": .string(path)])
-        try context.output.line("created \(path)")
-        return .done
+        return try context.output.result(["store": .string(path)], "created \(path)")
     }
 }
 

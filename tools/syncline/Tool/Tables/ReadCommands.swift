@@ -35,9 +35,7 @@ enum ReadCommands {
             try await context.hint(missing: (focus.table, focus.id), at: moment, arguments)
             return .no
         }
-        try context.output.value(JSONValue(row))
-        try context.output.line(JSONValue(row).text)
-        return .done
+        return try context.output.result(JSONValue(row), JSONValue(row).text)
     }
 
     static let query = Command(
@@ -66,9 +64,7 @@ enum ReadCommands {
         try context.check(columnsOf: query, reader)
         if arguments.flag("explain") {
             let plan = try query.countsAll ? reader.explainCount(query).plan : reader.explain(query).plan
-            try context.output.value(JSONValue(plan))
-            try context.output.line(plan.description)
-            return .done
+            return try context.output.result(JSONValue(plan), plan.description)
         }
         let result = try reader.run(query)
         if let count = result.count {
@@ -116,8 +112,7 @@ enum ReadCommands {
                 ],
                 json: JSONValue(cursor: cursor))
         }
-        try list.finish()
-        return .done
+        return try list.finish()
     }
 
     /// Refuses a cursor that the store does not have.
@@ -146,9 +141,9 @@ enum ReadCommands {
             if let filter { try context.check(columnsOf: filter, database.reader) }
             return try await database.purge(table: table, filter: filter, force: force)
         }
-        try context.output.value(["removed": .number(report.removed), "dropped": .number(report.dropped)])
-        try context.output.line("removed \(report.removed), dropped \(report.dropped)")
-        return .done
+        return try context.output.result(
+            ["removed": .number(report.removed), "dropped": .number(report.dropped)],
+            "removed \(report.removed), dropped \(report.dropped)")
     }
 }
 extension JSONValue {

@@ -43,8 +43,6 @@ enum CompactCommands {
             try await context.whileReading("writing") { try await database.checkpoint() }
             return database.lastEvent.rawValue
         }
-        try context.output.value(["checkpoint": .string("@\(event)")])
-        try context.output.line("checkpoint through @\(event)")
-        return .done
+        return try context.output.result(["checkpoint": .string("@\(event)")], "checkpoint through @\(event)")
     }
 }

@@ -21,8 +21,6 @@ enum EraseCommand {
         let path = try context.path(changing: arguments)
         try await context.host.session?.close()
         try await SyncDatabase.erase(at: path, force: arguments.flag("force"))
-        try context.output.value(["erased": .string(path)])
-        try context.output.line("erased \(escaped(path))")
-        return .done
+        return try context.output.result(["erased": .string(path)], "erased \(escaped(path))")
     }
 }
