@@ -2,7 +2,6 @@
 
 import SegmentLog
 public import Syncline
-public import SynclineCore
 import SynclineGround
 
 /// Full-text indexes on tables of a store.

@@ -1,7 +1,6 @@
 // A mirror: a copy of a store as an SQLite file, for programs that read SQLite.
 
 public import Syncline
-public import SynclineCore
 
 /// An SQLite file with an ordinary table for each table of a store, for programs that read SQLite.
 ///

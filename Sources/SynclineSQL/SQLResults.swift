@@ -2,7 +2,6 @@
 // may miss results, but never gets an old one.
 
 import Syncline
-import SynclineCore
 
 /// The results of an observed statement: the current rows first, then new ones after each commit that changes them.
 ///

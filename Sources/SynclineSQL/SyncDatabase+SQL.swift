@@ -1,7 +1,6 @@
 // SQL over the tables of a store, at present and at any event of its history.
 
 public import Syncline
-public import SynclineCore
 
 extension SyncDatabase {
     /// Runs a SELECT statement on the tables of the store, as of one moment, and returns its rows.

@@ -3,7 +3,6 @@
 // export wrote.
 
 public import Syncline
-import SynclineCore
 import SynclineGround
 import SynclineWire
 

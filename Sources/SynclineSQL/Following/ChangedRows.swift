@@ -1,8 +1,6 @@
 // The rows that may differ from those in a file: the rows that the events after its stamp name.
 
-import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineGround
 
 struct ChangedRows {

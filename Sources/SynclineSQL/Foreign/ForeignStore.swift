@@ -2,7 +2,6 @@
 
 import SegmentLog
 public import Syncline
-public import SynclineCore
 import SynclineGround
 
 /// The database file of another client, which is imported with the operations that it had not sent.

@@ -4,7 +4,6 @@
 import CSQLite
 import SegmentLog
 import Syncline
-import SynclineCore
 
 final class EventTable: VirtualTable {
     let source: SQLSource

@@ -1,8 +1,6 @@
 // The source of a statement: the state of a store at a moment, and its log.
 
-package import SegmentLog
-import Syncline
-package import SynclineCore
+package import Syncline
 import SynclineGround
 
 package struct SQLSource: Sendable {

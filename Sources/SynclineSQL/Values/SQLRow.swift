@@ -1,7 +1,6 @@
 // A row of a result: values with the names of their columns.
 
-import Syncline
-public import SynclineCore
+public import Syncline
 import SynclineGround
 
 /// A row that a statement returned.

@@ -1,7 +1,6 @@
 // The steps of a scenario that use a server: a scripted one, or the simulated one.
 
 import Syncline
-import SynclineCore
 import SynclineWire
 
 /// The network of a scenario: every request goes to the scenario.

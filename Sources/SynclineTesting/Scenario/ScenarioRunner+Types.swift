@@ -1,7 +1,6 @@
 // The steps that declare the types of columns, and that add up what they have.
 
 import Syncline
-import SynclineCore
 
 extension ScenarioRunner {
     func declareColumns(_ value: Value) async throws {

@@ -1,8 +1,6 @@
 // Runs scenarios, each on a store of its own, over a simulated disk that can lose its process at any step.
 
-import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineWire
 
 /// The result of a scenario.

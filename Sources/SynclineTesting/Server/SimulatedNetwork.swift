@@ -1,7 +1,6 @@
 // The network between a store and the simulated server: perfect by default, and deterministic.
 
 public import Syncline
-package import SynclineCore
 import SynclineGround
 package import SynclineWire
 

@@ -3,7 +3,6 @@
 import CLibrary
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineGround
 import SynclineWire
 

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum BranchCommands {
     private static let name = Operand("NAME", "the branch", isRequired: true)

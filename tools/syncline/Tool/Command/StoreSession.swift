@@ -2,8 +2,7 @@
 // needs it to the end of the input.
 
 package import SegmentLog
-import Syncline
-package import SynclineCore
+package import Syncline
 
 /// A store that stays open. Commands that overlap get the same one.
 package actor StoreSession {

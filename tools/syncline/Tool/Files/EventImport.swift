@@ -5,7 +5,6 @@
 import CLibrary
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineGround
 
 struct EventImport {

@@ -1,6 +1,5 @@
 // The temporary folder of a new store. A signal that ends the process removes it.
 
-import SegmentLog
 import Syncline
 
 struct StoreDraft {

@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineWire
 
 struct StoreSecrets: CredentialProvider {

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum Traffic {
     /// The file next to the log.

@@ -2,7 +2,6 @@
 // may have dots.
 
 import Syncline
-import SynclineCore
 
 struct BlameReading {
     /// The row as addressed.

@@ -1,7 +1,6 @@
 // `why`: why a row has its value, why it is not pushed, why it is hidden, and what to do next.
 
 import Syncline
-import SynclineCore
 import SynclineGround
 
 enum WhyCommand {

@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum InspectStoreCommands {
     static let events = Command(

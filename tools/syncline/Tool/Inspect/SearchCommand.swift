@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum SearchCommand {
     static let command = Command(

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum StatsCommand {
     static let command = Command(

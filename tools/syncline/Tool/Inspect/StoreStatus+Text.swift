@@ -2,7 +2,6 @@
 
 import Foundation
 import Syncline
-import SynclineCore
 
 extension StoreStatus.Outbox {
     /// Its numbers, the most important first, with the names that JSON has for them.

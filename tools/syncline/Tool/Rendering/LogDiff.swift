@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineGround
 
 /// The records of a log, one after the other.

@@ -2,7 +2,6 @@
 // push, their errors, and the cursors of queries.
 
 import Syncline
-import SynclineCore
 import SynclineGround
 import SynclineSQL
 

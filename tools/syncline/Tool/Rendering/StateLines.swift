@@ -1,7 +1,6 @@
 // The state before the first event as lines of an export or a report, if earlier history was removed.
 
 import Syncline
-import SynclineCore
 import SynclineGround
 
 enum StateLines {

@@ -1,7 +1,6 @@
 // One table on a page about the store: its rows, its pending changes, and its columns with their types.
 
 import Syncline
-import SynclineCore
 
 extension StoreStatus.Table {
     /// The columns with their types, and what does not fit.

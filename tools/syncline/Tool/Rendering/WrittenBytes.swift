@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 struct WrittenBytes {
     /// The event from which on it counts.

@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 enum ReplayCommand {
     static let command = Command(

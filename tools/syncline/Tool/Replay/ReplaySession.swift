@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 /// A position in a log's history that moves both ways.
 final class ReplaySession {

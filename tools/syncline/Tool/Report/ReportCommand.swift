@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineReports
 
 enum ReportCommand {

@@ -4,7 +4,6 @@
 import Dispatch
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineReports
 import SynclineWire
 

@@ -1,8 +1,6 @@
 // `mirror`: keeps an SQLite file with the rows of a store, for programs that read SQLite.
 
-import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineSQL
 
 enum MirrorCommand {

@@ -1,7 +1,6 @@
 // `sql`: SELECT statements on the tables of a store, now or at an earlier moment.
 
 import Syncline
-import SynclineCore
 import SynclineSQL
 import SynclineWire
 

@@ -1,7 +1,6 @@
 // Recording what a command says to the server.
 
 import Syncline
-import SynclineCore
 import SynclineWire
 
 extension Context {

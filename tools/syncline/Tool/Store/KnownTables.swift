@@ -1,7 +1,6 @@
 // Names of tables, rows and columns that are misspelt.
 
 import Syncline
-import SynclineCore
 import SynclineGround
 
 extension Context {

@@ -2,7 +2,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 struct Moment {
     /// The last event up to that moment.

@@ -1,7 +1,6 @@
 // The settings of a store that `config` shows and changes, and what each may be.
 
 import Syncline
-import SynclineCore
 import SynclineWire
 
 /// The settings, and their allowed values.

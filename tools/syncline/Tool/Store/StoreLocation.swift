@@ -3,7 +3,6 @@
 import CLibrary
 import SegmentLog
 import Syncline
-import SynclineCore
 
 /// The folder where a store is searched for.
 package struct StoreLocation: Hashable, Sendable {

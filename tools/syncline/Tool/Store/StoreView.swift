@@ -3,7 +3,6 @@
 import Foundation
 import SegmentLog
 import Syncline
-import SynclineCore
 
 /// A clock that never waits, because a recording answers at once.
 private struct NoWaitEnvironment: SyncEnvironment {

@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 struct BackwardSearch {
     private let storage: any LogStorage

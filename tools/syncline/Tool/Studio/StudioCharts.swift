@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 struct StudioCharts {
     private var points: [JSONValue] = []

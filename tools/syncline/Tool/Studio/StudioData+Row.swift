@@ -3,7 +3,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 
 extension StudioData {
     private static let limit = 500

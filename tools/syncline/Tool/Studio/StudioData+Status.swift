@@ -1,7 +1,6 @@
 // The page about the store: the answer of `syncline status`.
 
 import Syncline
-import SynclineCore
 
 extension StudioData {
     func status() throws -> JSONValue {

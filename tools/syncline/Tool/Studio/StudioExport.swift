@@ -2,7 +2,6 @@
 // the points.
 
 import Syncline
-import SynclineCore
 import SynclineWire
 
 struct StudioExport {

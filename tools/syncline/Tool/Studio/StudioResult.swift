@@ -1,7 +1,6 @@
 // The part of the result of a statement that the page shows, and how many rows there are.
 
 import Syncline
-import SynclineCore
 
 struct StudioResult {
     private static let rowLimit = 200

@@ -4,7 +4,6 @@
 
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineGround
 import SynclineSQL
 

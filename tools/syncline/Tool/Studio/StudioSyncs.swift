@@ -1,7 +1,7 @@
 // The timeline of syncs: each push and each pull in the log, with the recorded requests that belong to it.
 
 import SegmentLog
-import SynclineCore
+import Syncline
 import SynclineGround
 import SynclineWire
 

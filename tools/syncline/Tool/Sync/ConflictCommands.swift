@@ -1,7 +1,6 @@
 // `conflicts` and `resolve`: list what waits for a decision, and resolve it.
 
 import Syncline
-import SynclineCore
 
 enum ConflictCommands {
     static let conflicts = Command(

@@ -1,7 +1,6 @@
 // A sync that stores nothing: it asks the server, and the pages change a copy of the state in memory.
 
 import Syncline
-import SynclineCore
 
 /// What a sync would do.
 struct DryRun: Sendable {

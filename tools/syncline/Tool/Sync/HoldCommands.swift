@@ -1,7 +1,6 @@
 // `hold` and `release`: which operations a push leaves alone.
 
 import Syncline
-import SynclineCore
 
 enum HoldCommands {
     static let hold = Command(

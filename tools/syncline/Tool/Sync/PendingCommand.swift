@@ -1,7 +1,6 @@
 // `pending`: the operations that are not pushed yet, how large their requests are, and what they will meet.
 
 import Syncline
-import SynclineCore
 
 enum PendingCommand {
     static let command = Command(

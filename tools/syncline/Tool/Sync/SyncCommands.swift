@@ -1,7 +1,6 @@
 // `push`, `pull`, `sync`: talk to the server.
 
 import Syncline
-import SynclineCore
 import SynclineWire
 
 enum SyncCommands {

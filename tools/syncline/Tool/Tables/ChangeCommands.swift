@@ -1,7 +1,6 @@
 // `insert`, `update`, `delete`, `transaction`, `undo`, `redo`: change rows by hand.
 
 import Syncline
-import SynclineCore
 
 enum ChangeCommands {
     static let insert = change(.insert, "insert a row", "the new row as JSON; `-` reads one row per line of input")

@@ -2,7 +2,6 @@
 // rows fit.
 
 import Syncline
-import SynclineCore
 
 enum ConfigColumns {
     /// - Parameter words: A table, and the types of its columns, as in `amount:decimal,due:date`; all tables without one.

@@ -1,7 +1,6 @@
 // `import FILE --from CLIENT`: makes a store from the database file of another client.
 
 import Syncline
-import SynclineCore
 import SynclineSQL
 
 enum ForeignImport {

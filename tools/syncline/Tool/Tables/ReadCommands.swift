@@ -1,7 +1,6 @@
 // `get`, `query`, `cursors`, `purge`: what a store holds.
 
 import Syncline
-import SynclineCore
 
 extension Option {
     /// The moment that a read-only command shows.

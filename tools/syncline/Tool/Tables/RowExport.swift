@@ -1,7 +1,6 @@
 // Writes the rows of a table in a format, and shows at a terminal how many of them it has read and written.
 
 import Syncline
-import SynclineCore
 
 struct RowExport {
     let table: String

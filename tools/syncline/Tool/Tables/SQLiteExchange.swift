@@ -3,7 +3,6 @@
 import Foundation
 import SegmentLog
 import Syncline
-import SynclineCore
 import SynclineSQL
 
 enum SQLiteExchange {

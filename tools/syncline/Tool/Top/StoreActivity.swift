@@ -1,7 +1,6 @@
 // What happens in a store at the moment, as its newest events tell. Pure: it reads no clock and no file.
 
 import Syncline
-import SynclineCore
 
 struct StoreActivity {
     /// The operations in the outbox.
