@@ -8,7 +8,7 @@ extension LogInspection {
     /// skipped.
     package func forEachRecord(
         from first: UInt64 = 1, _ visit: (UInt64, UnsafeRawBufferPointer) throws -> Bool,
-        lost: (RecordFound) throws -> Void
+        lost: (RecordFound) throws -> Void = { _ in }
     ) throws {
         var next = first
         do {

@@ -145,7 +145,6 @@ private struct RecentEvents {
             try log.forEachRecord(from: start) { _, record in
                 since = (try? Event(record, shapes: shapes))?.time
                 return false
-            } lost: { _ in
             }
         }
         self.since = since

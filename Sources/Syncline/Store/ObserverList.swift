@@ -151,19 +151,17 @@ final class ObserverList: Sendable {
 
     /// Tells automatic sync that there is something to send although no row changed.
     func notifyOfDecision() {
-        content.withLock { content in
-            for observer in content.observers.values {
-                if case .changes = observer.subject { observer.signal.yield() }
-            }
-        }
+        signal { if case .changes = $0 { true } else { false } }
     }
 
     /// Lets the observers of every commit look again, because history was removed.
     func tellOfRemoval() {
+        signal { if case .everyCommit = $0 { true } else { false } }
+    }
+
+    private func signal(_ isMeant: (Subject) -> Bool) {
         content.withLock { content in
-            for observer in content.observers.values {
-                if case .everyCommit = observer.subject { observer.signal.yield() }
-            }
+            for observer in content.observers.values where isMeant(observer.subject) { observer.signal.yield() }
         }
     }
 

@@ -96,6 +96,25 @@ package final class FoldState: ShapeNumbering {
         return keys
     }
 
+    /// Calls `body`, which may write, with the key of each row of a table. Keys are read in portions, to bound the
+    /// memory for a large table.
+    func forEachRow(of table: String, _ body: ([UInt8]) throws(SyncError) -> Void) throws(SyncError) {
+        let stretch = 4096
+        let prefix = RowKey.prefix(table)
+        var start = prefix
+        while true {
+            var keys: [[UInt8]] = []
+            try store.snapshot.forEach(from: start) { key, _ throws(SyncError) in
+                guard key.starts(with: prefix) else { return false }
+                keys.append([UInt8](key))
+                return keys.count < stretch
+            }
+            for key in keys { try body(key) }
+            guard keys.count == stretch, let last = keys.last else { return }
+            start = last + [0]
+        }
+    }
+
     /// The state's entry of a row, decoded, and its bytes.
     package func entry(_ key: [UInt8]) throws(SyncError) -> (entry: RowEntry?, old: StateValue?) {
         guard let old = try value(key) else { return (nil, nil) }

@@ -6,9 +6,6 @@ import SynclineGround
 struct IDFold {
     let state: FoldState
 
-    /// Rows are moved in portions, to bound the memory for a large table.
-    private static let stretch = 4096
-
     func ignoreCase() throws(SyncError) {
         let tables = try StateReader(state.store.snapshot, state.shapes).tables()
         let indexes = tables.map { ($0, state.indexes.indexes(of: $0)) }
@@ -16,29 +13,13 @@ struct IDFold {
             for index in list { try IndexFold(state: state).drop(table, index) }
         }
         state.ids = .ignoreCase
-        for table in tables { try moveRows(of: table) }
+        for table in tables { try state.forEachRow(of: table, moveRow) }
         try moveHolds()
         try moveMarks(Keyspace.failing)
         try moveMarks(Keyspace.unreadable)
         try renameJournal()
         for (table, list) in indexes {
             for index in list { try IndexFold(state: state).add(table, index) }
-        }
-    }
-
-    private func moveRows(of table: String) throws(SyncError) {
-        let prefix = RowKey.prefix(table)
-        var start = prefix
-        while true {
-            var keys: [[UInt8]] = []
-            try state.store.snapshot.forEach(from: start) { key, _ throws(SyncError) in
-                guard key.starts(with: prefix) else { return false }
-                keys.append([UInt8](key))
-                return keys.count < IDFold.stretch
-            }
-            for key in keys { try moveRow(at: key) }
-            guard keys.count == IDFold.stretch, let last = keys.last else { return }
-            start = last + [0]
         }
     }
 

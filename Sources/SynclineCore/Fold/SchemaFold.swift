@@ -75,23 +75,8 @@ struct SchemaFold {
 
     // MARK: Rows
 
-    /// Keys are read in portions, to bound the memory for a large table.
-    private static let stretch = 4096
-
     private func rewrite(_ table: String, _ columns: ColumnRewrite) throws(SyncError) {
-        let prefix = RowKey.prefix(table)
-        var start = prefix
-        while true {
-            var keys: [[UInt8]] = []
-            try state.store.snapshot.forEach(from: start) { key, _ throws(SyncError) in
-                guard key.starts(with: prefix) else { return false }
-                keys.append([UInt8](key))
-                return keys.count < SchemaFold.stretch
-            }
-            for key in keys { try rewrite(rowAt: key, columns) }
-            guard keys.count == SchemaFold.stretch, let last = keys.last else { return }
-            start = last + [0]
-        }
+        try state.forEachRow(of: table) { key throws(SyncError) in try rewrite(rowAt: key, columns) }
     }
 
     private func rewrite(rowAt key: [UInt8], _ columns: ColumnRewrite) throws(SyncError) {

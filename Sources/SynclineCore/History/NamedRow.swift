@@ -46,17 +46,7 @@ extension Event {
 
     /// The rows that the event names, by their ids.
     package var rows: [(table: String, id: String)] {
-        switch body {
-        case .local(let transaction): transaction.changes.map { ($0.table, $0.id) }
-        case .page(let page): page.rows.map { (page.table, $0.id) }
-        case .purged(let purge): (purge.ids ?? []).map { (purge.table, $0) }
-        case .sent(let operations): operations.map { ($0.table, $0.id) }
-        case .answered(let answer): [(answer.table, answer.id)]
-        case .resolved(let resolution): [(resolution.table, resolution.id)]
-        case .discarded(let table, let id): [(table, id)]
-        case .carried(_, let rows): rows.map { ($0.table, $0.id) }
-        default: []
-        }
+        namedRows.compactMap { row in row.id.map { (row.table, $0) } }
     }
 
     /// Whether it may change the present or the future of rows that it does not name.
@@ -71,7 +61,7 @@ extension Event {
 
 extension Answer.Outcome {
     /// The row that the server sent.
-    fileprivate var row: Row? {
+    package var row: Row? {
         switch self {
         case .done(let pulled), .revived(let pulled): pulled.row
         case .conflict(let server, _): server

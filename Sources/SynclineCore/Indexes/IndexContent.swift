@@ -10,41 +10,31 @@ package struct IndexContent: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    package static let bool = IndexContent(rawValue: 1)
-    package static let number = IndexContent(rawValue: 1 << 1)
-    package static let date = IndexContent(rawValue: 1 << 2)
-    package static let string = IndexContent(rawValue: 1 << 3)
-    package static let bytes = IndexContent(rawValue: 1 << 4)
+    package static let bool = IndexContent(.bool)
+    package static let number = IndexContent(.number)
+    package static let date = IndexContent(.date)
+    package static let string = IndexContent(.string)
+    package static let bytes = IndexContent(.bytes)
     /// Arrays or objects.
-    package static let structure = IndexContent(rawValue: 1 << 5)
+    package static let structure = IndexContent(.structure)
     /// Dates with a part of a millisecond.
-    package static let fineDate = IndexContent(rawValue: 1 << 6)
+    package static let fineDate = IndexContent(rawValue: 1 << 9)
     /// Strings that may look like numbers.
-    package static let numericString = IndexContent(rawValue: 1 << 7)
+    package static let numericString = IndexContent(rawValue: 1 << 10)
     /// Strings or bytes that were cut off.
-    package static let cut = IndexContent(rawValue: 1 << 8)
+    package static let cut = IndexContent(rawValue: 1 << 11)
     /// Numbers that no double holds.
-    package static let wideNumber = IndexContent(rawValue: 1 << 9)
-    package static let uuid = IndexContent(rawValue: 1 << 10)
-    package static let decimal = IndexContent(rawValue: 1 << 11)
+    package static let wideNumber = IndexContent(rawValue: 1 << 12)
+    package static let uuid = IndexContent(.uuid)
+    package static let decimal = IndexContent(.decimal)
     /// Values that do not fit the column's type.
-    package static let unfit = IndexContent(rawValue: 1 << 12)
+    package static let unfit = IndexContent(.unfit)
     /// Any values.
     package static let unknown = IndexContent(rawValue: 1 << 13 - 1)
 
     /// Values of a kind.
     package init(_ kind: PlaceKind) {
-        switch kind {
-        case .bool: self = .bool
-        case .number: self = .number
-        case .date: self = .date
-        case .string: self = .string
-        case .bytes: self = .bytes
-        case .structure: self = .structure
-        case .uuid: self = .uuid
-        case .decimal: self = .decimal
-        case .unfit: self = .unfit
-        }
+        self.init(rawValue: 1 << kind.rawValue)
     }
 }
 

@@ -1,7 +1,7 @@
 // The kinds of values that an index tells apart, and the parts of its order that they have.
 
 /// A kind of values in the order of an index. Null is none of them, and arrays and objects are one.
-package enum PlaceKind: CaseIterable, Sendable {
+package enum PlaceKind: UInt16, CaseIterable, Sendable {
     case bool, uuid, number, date, string, bytes, structure, decimal, unfit
 
     /// The kind of a place with a first byte; nil for null.

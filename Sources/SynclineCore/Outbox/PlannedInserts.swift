@@ -11,15 +11,10 @@ struct PlannedInserts {
 
     /// The place of an update with these first and last changes.
     func place(ofUpdate first: Position, through last: Position) -> Position {
-        var low = 0
-        var high = positions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if positions[middle] <= first { low = middle + 1 } else { high = middle }
-        }
+        let next = positions.countOfFirst { $0 <= first }
         // A row has at most one insert, which comes before its update: the first insert between the two belongs to
         // another row.
-        return low < positions.count && positions[low] < last ? last : first
+        return next < positions.count && positions[next] < last ? last : first
     }
 }
 

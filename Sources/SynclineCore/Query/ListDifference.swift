@@ -98,13 +98,9 @@ extension ListDifference where Row == StoredRow {
         // What comes before each place in the longest sequence that it ends.
         var before: [Int?] = []
         for (index, place) in places.enumerated() {
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if places[ends[middle]].old < place.old { low = middle + 1 } else { high = middle }
-            }
-            before.append(low == 0 ? nil : ends[low - 1])
-            if low == ends.count { ends.append(index) } else { ends[low] = index }
+            let shorter = ends.countOfFirst { places[$0].old < place.old }
+            before.append(shorter == 0 ? nil : ends[shorter - 1])
+            if shorter == ends.count { ends.append(index) } else { ends[shorter] = index }
         }
         guard let last = ends.last else { return [] }
         return sequence(first: last) { before[$0] }.map { places[$0] }.reversed()

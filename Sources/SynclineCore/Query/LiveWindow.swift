@@ -173,12 +173,7 @@ package struct LiveWindow: LiveContent {
 
     /// The index of the first item that is not before `position`.
     private func firstIndex() -> Int {
-        var (low, high) = (0, items.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if position.order(against: items[middle].position) > 0 { low = middle + 1 } else { high = middle }
-        }
-        return low
+        items.countOfFirst { position.order(against: $0.position) > 0 }
     }
 }
 

@@ -56,6 +56,14 @@ public enum PushOutcome: Hashable, Sendable {
     case incomplete
     /// The push stopped early; what was not sent is still pending.
     case stopped(SyncError)
+
+    package var name: String {
+        switch self {
+        case .complete: "complete"
+        case .incomplete: "incomplete"
+        case .stopped: "stopped"
+        }
+    }
 }
 
 extension PushMachine {

@@ -25,12 +25,8 @@ public struct ClockZone: Hashable, Sendable {
 
     /// Seconds east of UTC at a moment.
     func offset(at seconds: Int64) -> Int64 {
-        var (low, high) = (0, starts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if starts[middle] <= seconds { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? first : offsets[low - 1]
+        let passed = starts.countOfFirst { $0 <= seconds }
+        return passed == 0 ? first : offsets[passed - 1]
     }
 }
 

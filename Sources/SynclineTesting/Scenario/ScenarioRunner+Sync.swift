@@ -140,16 +140,6 @@ extension ScenarioRunner {
     }
 }
 
-extension PushOutcome {
-    package var name: String {
-        switch self {
-        case .complete: "complete"
-        case .incomplete: "incomplete"
-        case .stopped: "stopped"
-        }
-    }
-}
-
 extension Value {
     init(_ report: OperationReport) {
         self = .object([

@@ -125,11 +125,7 @@ package struct ChangeRequest: Hashable, Sendable {
                 }
                 select = names == ["*"] ? nil : names
             case "$filter":
-                do throws(FilterError) {
-                    filter = try rules.filter(parameter.value, serverProtocol)
-                } catch {
-                    throw TableRequestError(400, "The filter can't be read: \(error)", code: "invalid-filter")
-                }
+                filter = try rules.filter(parameter.value, serverProtocol)
             default: break
             }
         }

@@ -15,9 +15,13 @@ package struct RequestRules: Sendable {
     package var typing: FilterTyping?
 
     /// Parses a filter as the servers of a protocol do.
-    func filter(_ text: String, _ protocolVersion: ServerProtocol) throws(FilterError) -> FilterExpression {
-        let filter = try FilterExpression(parsing: text, depthLimit: filterDepth, typing: typing)
-        return protocolVersion == .zumo2 ? filter.dividingAsDoubles : filter
+    func filter(_ text: String, _ protocolVersion: ServerProtocol) throws(TableRequestError) -> FilterExpression {
+        do throws(FilterError) {
+            let filter = try FilterExpression(parsing: text, depthLimit: filterDepth, typing: typing)
+            return protocolVersion == .zumo2 ? filter.dividingAsDoubles : filter
+        } catch {
+            throw TableRequestError(400, "The filter can't be read: \(error)", code: "invalid-filter")
+        }
     }
 
     /// The rules of the protocol's own servers.

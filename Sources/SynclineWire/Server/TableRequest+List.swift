@@ -41,11 +41,7 @@ extension TableRequest {
 
     private func filter(_ text: String, _ rules: RequestRules) throws(TableRequestError) -> FilterExpression? {
         if text.trimmed.isEmpty { return nil }
-        do throws(FilterError) {
-            return try rules.filter(text, serverProtocol)
-        } catch {
-            throw TableRequestError(400, "The filter can't be read: \(error)", code: "invalid-filter")
-        }
+        return try rules.filter(text, serverProtocol)
     }
 
     private func order(_ text: String) throws(TableRequestError) -> [RowQuery.Key] {

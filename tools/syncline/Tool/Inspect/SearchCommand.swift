@@ -141,7 +141,7 @@ private struct HistoryMatch {
             for row in page.unreadable { look(page.table, row.id ?? "", nil, [.init("reason", .string(row.reason))]) }
         case .answered(let answer):
             let message = answer.message.map { [Value.Member("message", .string($0))] } ?? []
-            look(answer.table, answer.id, answer.row, message)
+            look(answer.table, answer.id, answer.outcome.row, message)
         case .resolved(let resolution): look(resolution.table, resolution.id, resolution.change?.columns)
         case .purged(let purge): for id in purge.ids ?? [] { look(purge.table, id, nil) }
         case .discarded(let table, let id): look(table, id, nil)
@@ -159,17 +159,5 @@ private struct HistoryMatch {
             "event": .optional(event.map { "@\($0)" }), "kind": .string(kind), "table": .string(table),
             "id": .optional(id), "column": .string(column), "parts": .array(parts.map(JSONValue.string)),
         ]
-    }
-}
-
-extension Answer {
-    /// The server's row that came with it.
-    var row: Row? {
-        switch outcome {
-        case .done(let pulled), .revived(let pulled): pulled.row
-        case .conflict(let server, _): server
-        case .tombstone(let tombstone): tombstone
-        case .parked, .notReceived, .failing, .interrupted: nil
-        }
     }
 }

@@ -39,7 +39,6 @@ struct WrittenBytes {
                 received += UInt64(values.received)
             }
             return true
-        } lost: { _ in
         }
     }
 
@@ -89,7 +88,7 @@ extension Event {
         switch body {
         case .resolved(let resolution): return (resolution.change?.columns.bytes.count ?? 0, 0)
         case .page(let page): return (0, page.rows.reduce(0) { $0 + size($1.id, $1.row) })
-        case .answered(let answer): return (0, answer.row?.bytes.count ?? 0)
+        case .answered(let answer): return (0, answer.outcome.row?.bytes.count ?? 0)
         default: return (0, 0)
         }
     }

@@ -102,7 +102,6 @@ enum ReportReplay {
                 batch = RecordBatch()
             }
             return true
-        } lost: { _ in
         }
         if !batch.isEmpty { try writer.append(batch, durability: .buffered) }
         try writer.close()

@@ -121,7 +121,6 @@ private struct RowStory {
             if number <= moment, awaits != isUndecided { undecidedSince = awaits ? number : nil }
             isUndecided = awaits
             return true
-        } lost: { _ in
         }
         if !hasPaused { try pause(blame) }
         steps = Array(steps.suffix(limit))

@@ -139,7 +139,6 @@ final class StudioEvents: Sendable {
                 numbers.append(number)
             }
             return true
-        } lost: { _ in
         }
         let found = (row: row, numbers: numbers, through: through)
         content.withLock { content in
@@ -189,7 +188,6 @@ final class StudioEvents: Sendable {
                 }
                 place += 1
                 return place < numbers.count
-            } lost: { _ in
             }
             place = max(place, start + 1)
         }
@@ -223,13 +221,7 @@ extension StudioIndex {
 extension [StudioLine] {
     /// The place of the line that shows an event, or of the line before it if none does.
     func place(of number: UInt64) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].first <= number { low = middle + 1 } else { high = middle }
-        }
-        return Swift.max(0, low - 1)
+        Swift.max(0, countOfFirst { $0.first <= number } - 1)
     }
 }
 

@@ -240,7 +240,6 @@ private final class PartialState {
             }
             if number & 0xff == 0 { try fold.projector.store.settle(above: 16 << 20) }
             return number < event
-        } lost: { _ in
         }
         if next <= event {
             isWhole = false

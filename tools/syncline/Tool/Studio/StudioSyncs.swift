@@ -17,17 +17,11 @@ final class StudioSyncs: Sendable {
 
     /// The recorded sessions. They are read again when the recording has grown.
     private func sessions() throws -> [TrafficSession] {
-        let size = ["traffic.jsonl", "traffic.jsonl.old"].reduce(UInt64(0)) { $0 &* 31 &+ self.size(of: $1) }
+        let size = ["traffic.jsonl", "traffic.jsonl.old"].reduce(UInt64(0)) { $0 &* 31 &+ storage.size(of: $1) }
         if let known = known.withLock({ $0 }), known.size == size { return known.sessions }
         let sessions = try traffic()
         known.withLock { $0 = (size, sessions) }
         return sessions
-    }
-
-    private func size(of name: String) -> UInt64 {
-        guard let file = try? storage.reading(name) else { return 0 }
-        defer { file.close() }
-        return (try? file.size()) ?? 0
     }
 
     // MARK: Lists

@@ -231,19 +231,12 @@ extension PushReport {
         }
     }
 
-    var name: String {
-        switch outcome {
-        case .complete: "complete"
-        case .incomplete: "incomplete"
-        case .stopped: "stopped"
-        }
-    }
-
     var json: JSONValue { json(operations.map(\.json)) }
 
     fileprivate func json(_ operations: [JSONValue]) -> JSONValue {
         [
-            "outcome": .string(name), "reason": .optional(reason?.code.rawValue), "operations": .array(operations),
+            "outcome": .string(outcome.name), "reason": .optional(reason?.code.rawValue),
+            "operations": .array(operations),
             "message": reason.map { .string($0.message) }, "address": (reason?.address).map { .string($0) },
             "warnings": warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string)),
             "rounded": rounded == 0 ? nil : .number(rounded),
@@ -339,7 +332,7 @@ extension Context {
             for line in details(index) { try output.line(escaped("  " + line)) }
         }
         let reason = report.reason.map { ": \($0.message)" } ?? ""
-        try output.line(escaped("push \(report.name)\(reason)"))
+        try output.line(escaped("push \(report.outcome.name)\(reason)"))
         for warning in report.warnings { narration.warn(warning) }
     }
 

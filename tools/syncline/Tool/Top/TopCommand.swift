@@ -124,7 +124,6 @@ private struct TopWatch: ~Copyable {
         try LogInspection(storage).forEachRecord(from: activity.last + 1) { number, record in
             if let event = try? Event(record, shapes: shapes) { activity.add(event, number: number) }
             return true
-        } lost: { _ in
         }
     }
 
