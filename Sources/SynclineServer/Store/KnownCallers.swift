@@ -12,7 +12,9 @@ final class KnownCallers: Sendable {
     }
 
     private struct Caller: Hashable {
+        /// How many rows of others the last scan read, if most were the caller's.
         var scan: Int?
+        /// The spans of the last read, if they were few.
         var spans: [BucketSpan] = []
     }
 
