@@ -99,6 +99,14 @@ import Testing
         }
     }
 
+    @Test func `no lock holds a closure itself, which each use would wrap once more`() throws {
+        for file in try Tree.files(in: ["Sources", "tools", "Tests", "Benchmarks"], ending: ".swift") {
+            for (number, line) in file.lines.enumerated() {
+                #expect(!line.contains(/Mutex<[^={]*->/), "\(file.path):\(number + 1): put it into a struct")
+            }
+        }
+    }
+
     /// Functions that need not leave their caller's actor: one that only forwards, because a closure that is not
     /// `Sendable` can't be passed to one that leaves; those of sequences; and defaults of what an app implements.
     private static let staying = [

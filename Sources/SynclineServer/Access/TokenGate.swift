@@ -19,15 +19,35 @@ final class TokenGate: Sendable {
         let rules: TokenRules?
         /// The keys of the file.
         let others: [TokenKey]
+        /// The tokens that came lately: to check one takes longer than to read a row.
+        private let known = Mutex<[ExactString: Token]>([:])
+        private static let (limit, longest) = (10_000, 4096)
 
         init(_ rules: TokenRules?, _ others: [TokenKey] = []) {
             self.rules = rules
             self.others = others
         }
+
+        func token(_ text: String) -> Token? {
+            let key = ExactString(text)
+            if let token = known.withLock({ $0[key] }) { return token }
+            guard let token = rules?.token(text, others: others) else { return nil }
+            if text.utf8.count <= Keys.longest {
+                known.withLock { known in
+                    if known.count == Keys.limit { known = [:] }
+                    known[key] = token
+                }
+            }
+            return token
+        }
     }
 
     /// Is notified about keys that can't be read.
-    private let listener = Mutex<@Sendable (String) -> Void>({ _ in })
+    private struct Listener {
+        var call: @Sendable (String) -> Void = { _ in }
+    }
+
+    private let listener = Mutex(Listener())
 
     private let keys: SharedReading<Keys>
     /// The file's stamp at the last read.
@@ -42,7 +62,7 @@ final class TokenGate: Sendable {
     }
 
     /// Sets the listener that is notified about keys that can't be read.
-    func tell(_ listener: @escaping @Sendable (String) -> Void) { self.listener.withLock { $0 = listener } }
+    func tell(_ listener: @escaping @Sendable (String) -> Void) { self.listener.withLock { $0.call = listener } }
 
     /// Replaces the rules if their keys can be read; the file's keys are read at once.
     func take(_ rules: TokenRules?) throws(StartFailure) {
@@ -58,8 +78,8 @@ final class TokenGate: Sendable {
     func login(_ headers: [HTTPHeader], now: Int64) -> Login {
         var known = keys.value
         if let path = known.rules?.file, look(path, now) { known = keys.value }
-        guard let rules = known.rules, let token = Login.token(headers) else { return .none }
-        return rules.caller(token, now: now, others: known.others).map { .caller($0) } ?? .invalid
+        guard known.rules != nil, let text = Login.token(headers) else { return .none }
+        return known.token(text)?.caller(now: now).map { .caller($0) } ?? .invalid
     }
 
     /// Whether the file's keys may have changed. One thread checks, and no other thread waits for it.
@@ -77,7 +97,7 @@ final class TokenGate: Sendable {
                 keys.change { $0 = Keys($0.rules, others) }
                 return true
             } catch {
-                listener.withLock { $0 }("the old keys stay in use: \(error.text)")
+                listener.withLock { $0.call }("the old keys stay in use: \(error.text)")
                 return false
             }
         }

@@ -26,6 +26,16 @@ struct TokenKey: Hashable, Sendable {
     }
 }
 
+/// A token whose signature holds.
+struct Token: Sendable {
+    /// The caller that it names while it is valid.
+    fileprivate let named: Caller
+    /// In seconds since 1970.
+    fileprivate let times: Range<Double>
+
+    func caller(now milliseconds: Int64) -> Caller? { times.contains(Double(milliseconds) / 1000) ? named : nil }
+}
+
 struct TokenRules: Hashable, Sendable {
     /// The keys from the configuration.
     var keys: [TokenKey] = []
@@ -37,12 +47,13 @@ struct TokenRules: Hashable, Sendable {
     /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
 
-    /// The caller that a token names; nil if the token is not valid.
+    /// The token that a string contains; nil if it is not for this server, or not signed with one of its keys.
     /// - Parameter others: The keys from the file.
-    func caller(_ token: String, now milliseconds: Int64, others: [TokenKey] = []) -> Caller? {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    func token(_ text: String, others: [TokenKey] = []) -> Token? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
-            let signature = Base64.decode(url: parts[2]), header["crit"] == nil, areValid(claims, now: milliseconds)
+            let signature = Base64.decode(url: parts[2]), header["crit"] == nil, isMeant(by: claims),
+            let times = times(claims)
         else { return nil }
         let signed = Array((parts[0] + "." + parts[1]).utf8)
         let isSigned = (keys + others).contains { key in
@@ -55,15 +66,19 @@ struct TokenRules: Hashable, Sendable {
         if case .array(let names)? = claims["roles"] {
             for case .string(let name) in names { roles.insert(name) }
         }
-        return Caller(subject: subject, roles: roles)
+        return Token(named: Caller(subject: subject, roles: roles), times: times)
     }
 
-    private func areValid(_ claims: [String: Value], now milliseconds: Int64) -> Bool {
-        let now = Double(milliseconds) / 1000
-        guard let end = claims["exp"].flatMap(Self.number), now < end + Double(leewaySeconds) else { return false }
-        if let value = claims["nbf"] {
-            guard let begin = Self.number(value), now >= begin - Double(leewaySeconds) else { return false }
-        }
+    /// The seconds in which a token is valid.
+    private func times(_ claims: [String: Value]) -> Range<Double>? {
+        let begin = claims["nbf"].map(Self.number) ?? -.infinity
+        guard let begin, let end = claims["exp"].flatMap(Self.number) else { return nil }
+        let (first, last) = (begin - Double(leewaySeconds), end + Double(leewaySeconds))
+        return first < last ? first..<last : nil
+    }
+
+    /// Whether this server is meant.
+    private func isMeant(by claims: [String: Value]) -> Bool {
         if let issuer, claims["iss"] != .string(issuer) { return false }
         guard let audience else { return true }
         switch claims["aud"] {

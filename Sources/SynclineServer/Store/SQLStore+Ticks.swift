@@ -189,7 +189,7 @@ extension SQLStore {
                 let state = try connection.state(numbers, dialect)
                 if let hold = ticks.note(state) { try look(at: hold, connection) }
                 if state.change < state.ticked { watchHorizon() }
-                if ticks.isNew(state) { listener.withLock { $0 }?() }
+                if ticks.isNew(state) { tellListener() }
             }
         } catch {
             counts.noteMissedTick()

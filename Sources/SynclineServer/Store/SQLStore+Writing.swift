@@ -122,7 +122,7 @@ extension SQLStore {
                 isKept = hasEffect
                 if let after, hasEffect {
                     noteCommitted(after)
-                    if numbers == .ticks { tickSoon() } else { listener.withLock { $0 }?() }
+                    if numbers == .ticks { tickSoon() } else { tellListener() }
                 }
                 if let grown { publish(grown) }
                 return results

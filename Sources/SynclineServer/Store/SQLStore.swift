@@ -15,14 +15,18 @@ final class SQLStore: TableStore {
     let counts = StoreMeasures()
     let ticks = TickQueue()
     let callers = KnownCallers()
-    /// Called when readers may see more changes.
-    let listener = Mutex<(@Sendable () -> Void)?>(nil)
+    private let listener = Mutex(Listener())
     /// Where the database's numbers come from.
     let numbers: NumberSource
     /// The part of the history known to be committed.
     let continuity = Mutex(Continuity())
     private let definitions: [TableDefinition]
     private let published: SharedReading<Published>
+
+    /// A lock that holds a closure itself would wrap it once more with each use.
+    private struct Listener {
+        var call: (@Sendable () -> Void)?
+    }
 
     /// The current catalogue: readers copy a reference.
     private final class Published: Sendable {
@@ -84,13 +88,16 @@ final class SQLStore: TableStore {
 
     /// Calls the body as soon as readers may see more changes, of any process if its numbers come from ticks.
     func listen(_ body: @escaping @Sendable () -> Void) {
-        listener.withLock { $0 = body }
+        listener.withLock { $0.call = body }
         guard numbers == .ticks else { return }
         database.listen(to: NumberSource.channel) { [ticks] ticked in if !ticks.hasSeen(ticked) { body() } }
     }
 
+    /// Tells the listener that readers may see more changes.
+    func tellListener() { listener.withLock { $0.call }?() }
+
     func close() {
-        listener.withLock { $0 = nil }
+        listener.withLock { $0.call = nil }
         ticks.end()
         database.close()
     }

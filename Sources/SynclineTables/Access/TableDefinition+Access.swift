@@ -47,8 +47,9 @@ package enum Login: Hashable, Sendable {
     package static func token(_ headers: [HTTPHeader]) -> String? {
         if let own = headers.value("X-ZUMO-AUTH") { return own.trimmed }
         guard let text = headers.value("Authorization")?.trimmed else { return nil }
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words[0].lowercased() == "bearer" else { return nil }
-        return words.count == 2 ? String(words[1]) : ""
+        let space = text.utf8.firstIndex(of: UInt8(ascii: " ")) ?? text.endIndex
+        guard text[..<space].lowercased() == "bearer" else { return nil }
+        let rest = Substring(text.utf8[space...].dropFirst())
+        return rest.utf8.contains(UInt8(ascii: " ")) ? "" : String(rest)
     }
 }

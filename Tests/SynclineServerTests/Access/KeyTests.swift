@@ -70,6 +70,17 @@ private final class FakeFile: Sendable {
         #expect(gate.login([], now: KeyTests.now) == .none)
     }
 
+    @Test func `a token that came before is refused before its time and after it`() throws {
+        let gate = TokenGate(TokenRules(keys: [TokenKey(Array(secret("a").utf8))], leewaySeconds: 0))
+        let (begin, end) = (KeyTests.now, KeyTests.now + 60_000)
+        let claims = #","nbf":\#(begin / 1000)"#
+        let headers = [HTTPHeader("X-ZUMO-AUTH", token(claims: claims, key: secret("a"), expires: end / 1000))]
+        let ann = Login.caller(Caller(subject: "ann"))
+        for (now, login) in [
+            (begin, ann), (end - 1, ann), (end, .invalid), (begin - 1, .invalid), (begin, ann),
+        ] { #expect(gate.login(headers, now: now) == login, "\(now)") }
+    }
+
     @Test func `a key file is read again when it changes, which is checked once a second`() throws {
         let file = FakeFile()
         var rules = TokenRules()
@@ -156,9 +167,10 @@ private final class FakeFile: Sendable {
         }
         let keys = try KeySet.keys(Array(json.utf8))
         #expect(keys.map(\.bytes) == [der], "it is what openssl writes")
-        #expect(TokenRules(keys: keys).caller(signed + "." + url(signature), now: KeyTests.now)?.subject == "ann")
+        let rules = TokenRules(keys: keys)
+        #expect(rules.token(signed + "." + url(signature))?.caller(now: KeyTests.now)?.subject == "ann")
         signature[20] ^= 1
-        #expect(TokenRules(keys: keys).caller(signed + "." + url(signature), now: KeyTests.now) == nil)
+        #expect(rules.token(signed + "." + url(signature))?.caller(now: KeyTests.now) == nil)
     }
 
     @Test func `the token of a read that begins again is not checked again`() throws {

@@ -21,8 +21,8 @@ struct PostgresRow: SQLRow {
     }
 
     func place(of index: Int, among texts: FewTexts) -> Int? {
-        guard SQLValue.isPostgresText(PQftype(result, Int32(index))) else { return nil }
-        return text(index).flatMap { texts.place(of: UnsafeRawBufferPointer($0)) }
+        guard SQLValue.isPostgresText(PQftype(result, Int32(index))), let text = text(index) else { return nil }
+        return texts.place(of: UnsafeRawBufferPointer(text))
     }
 
     /// Strings and times, the most common values, are read directly from libpq's memory.

@@ -4,16 +4,15 @@ import SynclineCore
 import SynclineGround
 import SynclineTables
 
-/// Strings that are so few that a comparison with each takes less than a hash.
-struct FewTexts {
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
+/// Strings that are so few that a comparison with each takes less than a hash. It is an object, because copies of its
+/// parts would take most of the time.
+final class FewTexts: Sendable {
+    private let bytes: [UInt8]
+    private let ends: [Int]
 
-    init(_ texts: some Sequence<String>) {
-        for text in texts {
-            bytes += text.utf8
-            ends.append(bytes.count)
-        }
+    init(_ texts: [String]) {
+        bytes = texts.flatMap(\.utf8)
+        ends = texts.indices.map { texts[...$0].reduce(0) { $0 + $1.utf8.count } }
     }
 
     func place(of text: UnsafeRawBufferPointer) -> Int? {

@@ -45,10 +45,9 @@ struct SeenBuckets {
     func since(_ row: any SQLRow) -> Stamp? {
         if row.value(5).integer != 0 { return nil }
         var first: Stamp?
-        for bucket in buckets {
-            guard bucket.conditions.allSatisfy({ $0.condition.holds(value($0.place, row)) }),
-                let begin = begin(bucket, row)
-            else { continue }
+        next: for bucket in buckets {
+            for (place, condition) in bucket.conditions where !condition.holds(value(place, row)) { continue next }
+            guard let begin = begin(bucket, row) else { continue }
             if first.map({ begin.change < $0.change }) ?? true { first = begin }
         }
         return first

@@ -175,7 +175,17 @@ private struct SQLiteRow: SQLRow {
         }
     }
 
-    func place(of index: Int, among texts: FewTexts) -> Int? { text(Int32(index)).flatMap(texts.place) }
+    func instant(_ index: Int) -> Timestamp.Instant {
+        guard sqlite3_column_type(statement, Int32(index)) == SQLITE_TEXT, let text = text(Int32(index)),
+            let time = Timestamp(utf8: text.bindMemory(to: UInt8.self))
+        else { return value(index).instant }
+        return .init(milliseconds: time.instant.milliseconds)
+    }
+
+    func place(of index: Int, among texts: FewTexts) -> Int? {
+        guard let text = text(Int32(index)) else { return nil }
+        return texts.place(of: text)
+    }
 
     /// Strings, the most common values, are copied directly from SQLite's memory.
     func encode(_ index: Int, as type: ColumnType, into writer: inout ByteWriter) {
