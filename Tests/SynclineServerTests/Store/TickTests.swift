@@ -113,6 +113,41 @@ import Testing
         withExtendedLifetime(cluster) {}
     }
 
+    @Test func `old ticks are few, and the latest change is seen`() throws {
+        guard let (cluster, url) = try Self.newDatabase() else { return }
+        let store = try Self.open(url).0
+        let connection = try PostgresConnection(url: url)
+        func number(_ sql: SQLStatement) throws -> Int64 {
+            try #require(try connection.first(sql, count: 1))[0].integer
+        }
+        let start = try number(#"SELECT last_value + 1000 FROM "syncline_floor""#)
+        func change(_ step: Int) throws -> Int64 {
+            let time = start + Int64(step) * 10
+            let change = try number(#"SELECT "changes"[1] FROM syncline_stamp(1, \#(.integer(time)))"#)
+            try connection.execute(NumberSource.tick(clock: time))
+            return change
+        }
+        for step in 0..<1200 {
+            let change = try change(step)
+            #expect(try connection.state(.ticks, .postgres).change == change)
+        }
+        // Twelve seconds: up to two of them whole, and five a second of the others.
+        let count = try number(#"SELECT count(*) FROM "syncline_ticks""#)
+        #expect(150...260 ~= count, "\(count)")
+        // While a transaction holds them back, there is one a second.
+        let slow = try PostgresConnection(url: url)
+        try slow.execute("BEGIN; SELECT pg_current_xact_id()")
+        for step in 1200..<1800 { _ = try change(step) }
+        let held = try number(
+            #"SELECT count(*) FROM "syncline_ticks" WHERE "fence" > pg_snapshot_xmin(pg_current_snapshot())"#)
+        #expect(100...106 ~= held, "one second in full, then one a second: \(held)")
+        try slow.execute("COMMIT")
+        let last = try change(1800)
+        #expect(try connection.state(.ticks, .postgres).change == last)
+        store.close()
+        withExtendedLifetime(cluster) {}
+    }
+
     @Test func `a commit of one process wakes the listeners of another`() throws {
         guard let (cluster, url) = try Self.newDatabase() else { return }
         let (store, other) = (try Self.open(url).0, try Self.open(url).0)

@@ -17,7 +17,7 @@ extension NumberSource {
         return """
             SELECT t."changes"::text, t."time", s."schema", s."epoch", \(StateSQL.comparedOrigin(dialect)) \
             FROM "syncline_state" s, syncline_stamp(\(.integer(Int64(count))), \
-            nullif(\(.integer(clock ?? -1)), -1)) t
+            nullif(\(.integer(clock ?? -1)), -1)) t WHERE s."one" = 1
             """
     }
 
@@ -198,21 +198,24 @@ extension NumberSource {
 
     /// Reads the latest number, then closes the present instant: changes up to the number have times up to the floor, and
     /// later times are greater. It is a transaction of its own, because a tick must read both before it gets its id.
-    /// Only one process at a time closes or ticks.
+    /// Only one process at a time closes or ticks. Each query here reads a few rows at one end of the ticks.
     private static let close = """
         CREATE OR REPLACE FUNCTION syncline_close("clock" bigint) RETURNS void LANGUAGE plpgsql AS $$
         DECLARE
             latest bigint;
             present bigint;
+            last "syncline_ticks";
+            held bigint;
         BEGIN
             PERFORM pg_advisory_xact_lock(\(lock));
             SELECT last_value INTO latest FROM "syncline_changes";
             present := coalesce("clock", \(clock));
+            SELECT * INTO last FROM "syncline_ticks" ORDER BY "change" DESC LIMIT 1;
+            SELECT "time" INTO held FROM "syncline_ticks"
+                WHERE "change" > coalesce((SELECT h."change" FROM (\(horizon)) h), 0) ORDER BY "change" LIMIT 1;
             -- While an old transaction holds all ticks back, one a second is enough.
-            IF latest > coalesce((SELECT max("change") FROM "syncline_ticks"), 0) AND NOT (
-                EXISTS (SELECT 1 FROM "syncline_ticks" WHERE "time" < present - 1000
-                    AND "fence" > pg_snapshot_xmin(pg_current_snapshot()))
-                AND (SELECT max("time") FROM "syncline_ticks") > present - 1000)
+            IF latest > coalesce(last."change", 0)
+                AND (coalesce(held, present) >= present - 1000 OR last."time" <= present - 1000)
             THEN
                 PERFORM setval('syncline_floor', CASE WHEN "clock" IS NULL THEN greatest(present, last_value + 1)
                     ELSE last_value END) FROM "syncline_floor";
@@ -222,17 +225,19 @@ extension NumberSource {
         """
 
     /// Records the number and the instant that were closed, and then takes its id as the fence. It is durable before a reader sees
-    /// it, so what a reader has seen is durable, too. Ticks before the latest complete one are kept for a minute, for
-    /// standbys.
+    /// it, so what a reader has seen is durable, too. Of the ticks before the latest complete one, those of the last second
+    /// are kept, and five a second of the last minute, for standbys. Once a second, the others are removed.
     private static let tick = """
         CREATE OR REPLACE FUNCTION syncline_tick() RETURNS void LANGUAGE plpgsql AS $$
         DECLARE
             latest bigint;
             closed bigint;
+            last "syncline_ticks";
         BEGIN
             PERFORM pg_advisory_xact_lock(\(lock));
             SELECT c.last_value, f.last_value INTO latest, closed FROM "syncline_closed" c, "syncline_floor" f;
-            IF EXISTS (SELECT 1 FROM "syncline_ticks" WHERE "change" >= latest) THEN
+            SELECT * INTO last FROM "syncline_ticks" ORDER BY "change" DESC LIMIT 1;
+            IF last."change" >= latest THEN
                 RETURN;
             END IF;
             IF current_setting('synchronous_commit') = 'off' THEN
@@ -240,8 +245,11 @@ extension NumberSource {
             END IF;
             INSERT INTO "syncline_ticks" VALUES (latest, closed, pg_current_xact_id());
             PERFORM pg_notify('\(channel)', latest::text);
-            DELETE FROM "syncline_ticks" WHERE "time" < closed - 60000 AND "change" < (
-                SELECT max("change") FROM "syncline_ticks" WHERE "fence" <= pg_snapshot_xmin(pg_current_snapshot()));
+            IF closed / 1000 > last."time" / 1000 THEN
+                DELETE FROM "syncline_ticks" WHERE "change" < (SELECT h."change" FROM (\(horizon)) h)
+                    AND ("time" < closed - 60000 OR "time" < closed - 1000 AND "change" NOT IN (
+                        SELECT min("change") FROM "syncline_ticks" GROUP BY "time" / 200));
+            END IF;
         END $$
         """
 

@@ -50,7 +50,7 @@ final class TableSQL: Sendable {
     /// The selected columns of a row: the schema number, id, times, version, deleted mark, then the columns in order.
     private static func selection(_ schema: ServedTable) -> String {
         func name(_ column: SystemColumn) -> String { SQLDialect.quoted(schema.source(of: column)) }
-        var parts = ["(SELECT \"schema\" FROM \"syncline_state\")", name(.id)]
+        var parts = ["(SELECT \"schema\" FROM \"syncline_state\" WHERE \"one\" = 1)", name(.id)]
         for column in [SystemColumn.createdAt, .updatedAt] {
             parts.append(schema.systemColumns.contains(column) ? name(column) : name(.updatedAt))
         }
