@@ -38,6 +38,14 @@ struct TableAnswers: RequestAnswering {
         return marked(response, request.headers)
     }
 
+    func single(_ request: HTTPRequest, _ context: inout RequestContext) -> SingleRequest? {
+        service.single(request, &context)
+    }
+
+    func answer(_ singles: [SingleRequest]) -> [(response: HTTPResponse, notes: RequestNotes)] {
+        zip(singles, service.answer(singles)).map { (marked($1.response, $0.request.headers), $1.notes) }
+    }
+
     func events(
         _ request: HTTPRequest, _ context: inout RequestContext
     ) -> (response: HTTPResponse, interest: EventInterest) {

@@ -23,7 +23,7 @@ final class ConnectionRequest {
     /// Whether it was answered before its body arrived.
     var isAnswered = false
     /// The answer that a worker will produce.
-    var waiting: WaitingAnswer?
+    var waiting: Waiting?
     /// The worker's answer.
     var outcome: HTTPResponse?
     /// What is known about it besides its content, once it was read.

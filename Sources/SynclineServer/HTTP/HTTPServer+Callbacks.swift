@@ -172,19 +172,42 @@ private struct SuspendedRequest: @unchecked Sendable {
     // any thread may do this.
     let request: ConnectionRequest
     let connection: OpaquePointer
+
+    func finish(_ answer: HTTPResponse, _ server: HTTPServer) {
+        request.outcome = server.encoded(answer, for: request)
+        MHD_resume_connection(connection)
+    }
 }
 
 /// Suspends a connection until an answer is found.
 private func suspend(
-    _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: WaitingAnswer, _ server: HTTPServer
+    _ request: ConnectionRequest, _ connection: OpaquePointer, until waiting: Waiting, _ server: HTTPServer
 ) {
     let suspended = SuspendedRequest(request: request, connection: connection)
-    let finish: @Sendable (HTTPResponse) -> Void = { [clients = server.clients] answer in
-        if let limit = waiting.limit { clients.forget(limit) }
-        suspended.request.outcome = answer
-        MHD_resume_connection(suspended.connection)
-    }
     MHD_suspend_connection(connection)
+    switch waiting {
+    case .work(let work): begin(work, suspended, server)
+    case .joint(let single):
+        let joint = JointRequest(single: single) { answer, notes in
+            suspended.request.context.notes = notes
+            suspended.finish(answer, server)
+        }
+        if !server.join(joint) { suspended.finish(server.stopped(request), server) }
+    }
+}
+
+/// A request that is answered together with others, and what takes its answer.
+struct JointRequest: Sendable {
+    let single: SingleRequest
+    let finish: @Sendable (HTTPResponse, RequestNotes) -> Void
+}
+
+private func begin(_ waiting: WaitingAnswer, _ suspended: SuspendedRequest, _ server: HTTPServer) {
+    let (request, connection) = (suspended.request, suspended.connection)
+    let finish: @Sendable (HTTPResponse) -> Void = { answer in
+        if let limit = waiting.limit { server.clients.forget(limit) }
+        suspended.finish(answer, server)
+    }
     if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
         let answer = waiting.answer(&suspended.request.context)

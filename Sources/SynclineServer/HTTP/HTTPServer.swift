@@ -10,6 +10,10 @@ import SynclineWire
 /// Answers requests, independent of the HTTP library.
 protocol RequestAnswering: Sendable {
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse
+    /// A request that asks for one row or one write, and can be answered together with others; nil for others.
+    func single(_ request: HTTPRequest, _ context: inout RequestContext) -> SingleRequest?
+    /// The answers to such requests, which all read or all write.
+    func answer(_ singles: [SingleRequest]) -> [(response: HTTPResponse, notes: RequestNotes)]
     /// The place where a request must be answered.
     func place(of request: HTTPRequest) -> AnswerPlace
     /// The answer to a request for events, 200 if the caller may receive them, and what it listens to.
@@ -36,6 +40,8 @@ extension RequestAnswering {
         _ request: HTTPRequest, _ context: inout RequestContext
     ) -> (response: HTTPResponse, interest: EventInterest) { (answer(request, &context), EventInterest([])) }
 
+    func single(_ request: HTTPRequest, _ context: inout RequestContext) -> SingleRequest? { nil }
+    func answer(_ singles: [SingleRequest]) -> [(response: HTTPResponse, notes: RequestNotes)] { [] }
     func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? { nil }
     func buckets(_ tables: Set<String>, of subject: String, at mark: ChangeMark) -> CallerBuckets { [:] }
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { response }
@@ -50,6 +56,8 @@ final class HTTPServer: Sendable {
     let events: EventHub
     /// The number of writes that may wait together for one sync, and of bodies that are parsed at a time.
     private let writers = WorkerPool("writes", workers: 32)
+    /// Answer requests for single rows.
+    private let (jointReader, jointWriter): (JointWorker<JointRequest>, JointWorker<JointRequest>)
     private let readers: ReadWorkers
     private let healthWorker = WorkerPool("health", workers: 1)
     /// The clients whose reads are being carried out.
@@ -89,6 +97,12 @@ final class HTTPServer: Sendable {
                 running: max(1, configuration.readWorkers - 1)),
             looks: true)
         self.readers = readers
+        let carryOut: @Sendable ([JointRequest]) -> Void = { jobs in
+            for (job, answer) in zip(jobs, service.answer(jobs.map(\.single))) {
+                job.finish(answer.response, answer.notes)
+            }
+        }
+        (jointReader, jointWriter) = (JointWorker(carryOut), JointWorker(carryOut))
         clients = ClientWatch { readers.waitingCount > 0 }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(
@@ -132,14 +146,17 @@ final class HTTPServer: Sendable {
         if !drain(seconds: waitingSeconds / 2) {
             interrupt()
             // Connections with running work are resumed, and their answers must still be sent.
-            for workers in pools { workers.close() }
+            closePools()
             drain(seconds: 1)
         }
-        for workers in pools { workers.close() }
+        closePools()
         serving.threads.stop()
     }
 
-    private var pools: [any Workers] { [readers, writers, healthWorker] }
+    private func closePools() {
+        for joint in [jointReader, jointWriter] { joint.close() }
+        for workers in [readers, writers, healthWorker] as [any Workers] { workers.close() }
+    }
 
     /// Waits for a limited time until every request is answered.
     @discardableResult
@@ -222,33 +239,46 @@ final class HTTPServer: Sendable {
     }
 
     private func answer(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
-        // Answers that stay on this machine are not compressed.
-        let leaves = request.isForwarded || !request.client.isOwn
         let (workers, limit): (any Workers, WorkLimit?)
         switch service.place(of: read) {
         case .here: return .whole(service.answer(read, &request.context))
         case .events: return listen(read, request)
-        case .writes: (workers, limit) = (writers, nil)
-        case .reads: (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
+        case .writes:
+            if let single = service.single(read, &request.context) { return .later(.joint(single)) }
+            (workers, limit) = (writers, nil)
+        case .reads:
+            // If rows are locked, readers of others must not wait for them.
+            let isLate = jointReader.isLate(now: .present)
+            if !isLate, let single = service.single(read, &request.context) { return .later(.joint(single)) }
+            (workers, limit) = (readers, WorkLimit(seconds: configuration.limits.readSeconds))
         case .health: (workers, limit) = (healthWorker, WorkLimit(seconds: configuration.limits.readSeconds))
         }
-        return .later(
-            WaitingAnswer(
-                workers: workers, limit: limit,
-                answer: { [service] context in
-                    context.notes = RequestNotes()
-                    let response = WorkLimit.$current.withValue(limit) { service.answer(read, &context) }
-                    if limit?.stop == .unwanted { context.notes.explanation = "the client has closed its connection" }
-                    return leaves ? Gzip.encoded(response, for: read.headers) : response
-                },
-                refusal: { [self] context in
-                    let reason =
-                        "\(readers.waitingCount) reads wait; limits.waitingReads is \(configuration.limits.waitingReads),"
-                        + " limits.readSeconds is \(configuration.limits.readSeconds),"
-                        + " and one address may use half of either"
-                    context.notes.explanation = reason
-                    return busy(read.headers)
-                }))
+        let waiting = WaitingAnswer(
+            workers: workers, limit: limit,
+            answer: { [service] context in
+                context.notes = RequestNotes()
+                let response = WorkLimit.$current.withValue(limit) { service.answer(read, &context) }
+                if limit?.stop == .unwanted { context.notes.explanation = "the client has closed its connection" }
+                return response
+            },
+            refusal: { [self] context in
+                let reason =
+                    "\(readers.waitingCount) reads wait; limits.waitingReads is \(configuration.limits.waitingReads),"
+                    + " limits.readSeconds is \(configuration.limits.readSeconds),"
+                    + " and one address may use half of either"
+                context.notes.explanation = reason
+                return busy(read.headers)
+            })
+        return .later(.work(waiting))
+    }
+
+    /// Answers a request together with others. Returns whether it will be answered.
+    func join(_ joint: JointRequest) -> Bool { (joint.single.isWrite ? jointWriter : jointReader).add(joint) }
+
+    /// The answer as it is sent: one that stays on this machine is not compressed.
+    func encoded(_ response: HTTPResponse, for request: ConnectionRequest) -> HTTPResponse {
+        let leaves = request.isForwarded || !request.client.isOwn
+        return leaves ? Gzip.encoded(response, for: request.headers) : response
     }
 
     private func listen(_ read: HTTPRequest, _ request: ConnectionRequest) -> ServerAnswer {
@@ -286,8 +316,12 @@ final class HTTPServer: Sendable {
             Measure("connections", .gauge, "Open connections.", connections),
             Measure("requests_running", .gauge, "Requests that are being answered.", running.load(ordering: .relaxed)),
             Measure("listeners", .gauge, "Open event streams.", events.count),
-            Measure("waiting_jobs", .gauge, "Writes that wait for a worker.", writers.waitingCount),
-            Measure("waiting_reads", .gauge, "Reads that wait for a worker.", readers.waitingCount),
+            Measure(
+                "waiting_jobs", .gauge, "Writes that wait for a worker.",
+                writers.waitingCount + jointWriter.waitingCount),
+            Measure(
+                "waiting_reads", .gauge, "Reads that wait for a worker.",
+                readers.waitingCount + jointReader.waitingCount),
             Measure("reads_begun_again_total", .counter, "Reads that made room for others.", readers.madeRoomCount),
             Measure("log_lines_lost_total", .counter, "Dropped lines of the log.", log.lost),
         ]

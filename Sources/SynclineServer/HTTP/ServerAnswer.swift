@@ -9,7 +9,13 @@ enum ServerAnswer {
     /// The head of a stream of events, and what it tells of.
     case events(HTTPResponse, EventInterest)
     /// The result of work done elsewhere, while the connection is suspended.
-    case later(WaitingAnswer)
+    case later(Waiting)
+}
+
+enum Waiting {
+    case work(WaitingAnswer)
+    /// A request that is answered together with others.
+    case joint(SingleRequest)
 }
 
 /// An answer that a worker produces.

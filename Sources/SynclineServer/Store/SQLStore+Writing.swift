@@ -16,7 +16,7 @@ extension SQLStore {
         while done.outcomes.count < groups.count, !done.isStopped {
             let rest = Array(prepared.dropFirst(done.outcomes.count))
             let job = WriteJob(rest, done.allowance, stopsAtRefusal: stopsAtRefusal, wantsRows: wantsRows)
-            queue.carryOut(job) { jobs in perform(jobs) }
+            queue.carryOut([job]) { perform($0) }
             guard let result = job.result else { throw .broken("a write was not carried out") }
             switch result {
             case .success(let part): done.add(part)
@@ -26,6 +26,19 @@ extension SQLStore {
             }
         }
         return done.outcomes + groups.dropFirst(done.outcomes.count).map { $0.map { _ in .notAttempted } }
+    }
+
+    func write(together writes: [TableWrite]) -> [Result<WriteOutcome, StoreFailure>] {
+        let prepared = writes.map { write in
+            Result { () throws(StoreFailure) in
+                WriteJob([[try prepare(write)]], WriteAllowance(limits), stopsAtRefusal: false, wantsRows: true)
+            }
+        }
+        queue.carryOut(prepared.compactMap { try? $0.get() }) { perform($0) }
+        return prepared.map { job in
+            job.flatMap { $0.result ?? .failure(.broken("a write was not carried out")) }
+                .map { $0.outcomes.first?.first ?? .notAttempted }
+        }
     }
 
     private func prepare(_ write: TableWrite) throws(StoreFailure) -> PreparedWrite {

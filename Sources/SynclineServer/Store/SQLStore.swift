@@ -147,52 +147,9 @@ final class SQLStore: TableStore {
 
     // MARK: Reading
 
-    func row(_ table: String, id: String) throws(StoreFailure) -> TableRow? {
-        try judged(table, id: id, nil) { _, row in row }
-    }
-
-    func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow? {
-        try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.sight(of: row) }
-    }
-
-    func permitted(
-        _ table: String, id: String, to caller: Caller?
-    ) throws(StoreFailure) -> Set<RuleOperation>? {
-        try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.permitted(on: row) }
-    }
-
-    /// Judges a caller's request about a row.
-    private func judged<Result>(
-        _ table: String, id: String, _ caller: Caller?,
-        _ body: (RightsJudge<SQLRights>, TableRow) throws(StoreFailure) -> Result?
-    ) throws(StoreFailure) -> Result? {
-        try database.read { connection throws(StoreFailure) in
-            try current(table, connection) { statements, number throws(StoreFailure) in
-                guard statements.schema.mayHave(id: id) else { return nil }
-                var seen = number
-                func read() throws(StoreFailure) -> Result? {
-                    let found = try connection.first(statements.row(id: id)) { values in
-                        seen = statements.catalogue(values)
-                        return statements.row(values)
-                    }
-                    guard let found else { return nil }
-                    let rights = currentCatalogue.rights[table] ?? TableRights()
-                    let source = SQLRights(connection: connection, dialect: dialect, rights: rights, table: table)
-                    return try body(RightsJudge(statements.schema.definition, rights, caller, source), found)
-                }
-                defer { number = max(number, seen) }
-                if statements.schema.definition.rules.isEmpty { return try read() }
-                return try asOfOneMoment(connection, &number) { schema throws(StoreFailure) in
-                    try connection.later(StateSQL.schema) { schema($0.value(0).integer) }
-                    return try read()
-                }
-            }
-        }
-    }
-
     /// Repeats a read with the current columns if a row shows that there are new ones, or if the table was changed by
     /// hand.
-    private func current<Result>(
+    func current<Result>(
         _ table: String, _ connection: any SQLConnection,
         _ body: (TableSQL, inout Int64) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {

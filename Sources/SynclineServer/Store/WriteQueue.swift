@@ -61,17 +61,25 @@ final class WriteQueue: Sendable {
     /// The number of jobs that wait for the running ones.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Carries out a job, alone or with others: `perform` finishes every job that it receives.
-    func carryOut(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
+    /// Carries out jobs, alone or with others: `perform` finishes every job that it receives.
+    func carryOut(_ jobs: [WriteJob], _ perform: ([WriteJob]) -> Void) {
+        guard let first = jobs.first else { return }
+        let isLarge = jobs.count == 1 && first.count >= WriteQueue.large
         let leads = state.withLock { state in
-            let leads = state.leaders < (job.count >= WriteQueue.large ? leaders : 1)
-            if leads { state.leaders += 1 } else { state.waiting.append(job) }
+            let leads = state.leaders < (isLarge ? leaders : 1)
+            if leads { state.leaders += 1 }
+            state.waiting += leads ? jobs.dropFirst() : jobs[...]
             return leads
         }
-        if !leads {
+        if leads { lead(first, perform) }
+        for job in leads ? jobs.dropFirst() : jobs[...] {
             job.turn.wait()
-            if job.result != nil { return }
+            if job.result == nil { lead(job, perform) }
         }
+    }
+
+    /// Carries out a job and all that wait, and passes the lead.
+    private func lead(_ job: WriteJob, _ perform: ([WriteJob]) -> Void) {
         let others = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting

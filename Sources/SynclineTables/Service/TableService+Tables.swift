@@ -33,9 +33,14 @@ extension TableService {
     private func row(
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit
     ) throws(StoreFailure) -> HTTPResponse {
-        guard let row = try store.row(visit.table.name, id: parsed.id, seenBy: visit.caller) else {
-            throw .refused(.rowNotFound)
-        }
+        let row = try store.row(visit.table.name, id: parsed.id, seenBy: visit.caller)
+        return try answer(row, request, parsed, visit)
+    }
+
+    func answer(
+        _ row: TableRow?, _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit
+    ) throws(StoreFailure) -> HTTPResponse {
+        guard let row else { throw .refused(.rowNotFound) }
         let isNew = parsed.serverProtocol == .datasync3
         if row.isDeleted, !parsed.includesDeleted {
             throw .refused(isNew ? Refusal(410, "row-deleted", "The item is deleted") : .rowNotFound)
@@ -137,8 +142,7 @@ extension TableService {
         _ request: HTTPRequest, _ parsed: TableRequest, _ visit: Visit, _ url: String
     ) throws(StoreFailure) -> HTTPResponse {
         let write = try self.write(parsed, request.headers, visit)
-        let outcomes = try store.write([[write]], stopsAtRefusal: false, wantsRows: true)
-        return try answer(outcomes[0][0], request, parsed.serverProtocol, visit, url)
+        return try answer(store.write(together: [write])[0].get(), request, parsed.serverProtocol, visit, url)
     }
 
     /// The write that a request asks for, if its caller may carry it out.
@@ -200,7 +204,7 @@ extension TableService {
         return conditions
     }
 
-    private func answer(
+    func answer(
         _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit,
         _ url: String
     ) throws(StoreFailure) -> HTTPResponse {

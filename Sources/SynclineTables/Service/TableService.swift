@@ -93,7 +93,7 @@ package struct TableService: Sendable {
         }
     }
 
-    private static func operation(_ method: String, isRow: Bool) -> TableOperation {
+    static func operation(_ method: String, isRow: Bool) -> TableOperation {
         switch method {
         case "POST": isRow ? .undelete : .insert
         case "PATCH", "PUT": .update

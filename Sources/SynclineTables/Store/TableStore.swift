@@ -14,6 +14,8 @@ package protocol TableStore: Sendable {
     func row(_ table: String, id: String) throws(StoreFailure) -> TableRow?
     /// The row as a caller sees it; nil if it is hidden.
     func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow?
+    /// The same for rows that different requests ask for, in tables without rules.
+    func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>]
     /// The writes that a caller may carry out on a row as it is; nil if it is hidden, or there is none.
     func permitted(
         _ table: String, id: String, to caller: Caller?
@@ -25,6 +27,8 @@ package protocol TableStore: Sendable {
     func write(
         _ groups: [[TableWrite]], stopsAtRefusal: Bool, wantsRows: Bool
     ) throws(StoreFailure) -> [[WriteOutcome]]
+    /// Carries out writes of different requests, each as if it were alone, and with its row.
+    func write(together writes: [TableWrite]) -> [Result<WriteOutcome, StoreFailure>]
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome
     /// The current change mark.
     func mark() throws(StoreFailure) -> ChangeMark
@@ -41,6 +45,27 @@ package protocol TableStore: Sendable {
     func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>?
     /// The epoch of the database, as last read.
     var epoch: String { get }
+}
+
+extension TableStore {
+    package func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>] {
+        reads.map { one in
+            Result { () throws(StoreFailure) in try row(one.table, id: one.id, seenBy: one.caller) }
+        }
+    }
+
+    package func write(together writes: [TableWrite]) -> [Result<WriteOutcome, StoreFailure>] {
+        writes.map { one in
+            Result { () throws(StoreFailure) in try write([[one]], stopsAtRefusal: false, wantsRows: true)[0][0] }
+        }
+    }
+}
+
+/// A row that a caller asks for.
+package struct RowRead: Sendable {
+    package let table: String
+    package let id: String
+    package let caller: Caller?
 }
 
 /// Describes which rows of a table are wanted.

@@ -29,7 +29,7 @@ import Testing
         func start(_ job: WriteJob, _ body: @escaping @Sendable () -> Void) {
             let thread = DispatchQueue(label: "test")
             thread.async(group: threads) {
-                queue.carryOut(job) { jobs in
+                queue.carryOut([job]) { jobs in
                     body()
                     found.withLock { $0.append(jobs.map(\.count)) }
                     WriteQueueTests.finish(jobs)
