@@ -79,6 +79,7 @@ extension StateReader {
     @discardableResult
     package func check(named table: String) throws(SyncError) -> Bool {
         try declaration.check(table)
+        if try ids(of: table, limit: 1).first != nil { return true }
         let known = try knownTables()
         if known.isEmpty || known.contains(table) { return true }
         guard let meant = Suggestion.nearest(to: table, in: known) else { return false }

@@ -8,19 +8,20 @@ extension FoldState {
         var writer = ByteWriter()
         writer.append(varint: event)
         try set(Keyspace.undone(by: undo), writer.bytes)
-        hasUndone = true
+        if firstUndone == nil { firstUndone = undo }
     }
 
     /// A transaction was made: what an undo took back, if it says so, otherwise a new one.
     func endRedo(after undo: UInt64?, hasMade: Bool) throws(SyncError) {
-        if !hasUndone { return }
+        if firstUndone == nil { return }
         if let undo { try set(Keyspace.undone(by: undo), nil) } else if hasMade { try endRedo() }
     }
 
     /// Nothing can be made again any more.
     func endRedo() throws(SyncError) {
-        if !hasUndone { return }
-        for key in try keys(prefix: [Keyspace.undone]) { try set(key, nil) }
-        hasUndone = false
+        guard let first = firstUndone else { return }
+        // Those before it were removed, and to pass over them takes time.
+        for key in try keys(prefix: [Keyspace.undone], from: Keyspace.undone(by: first)) { try set(key, nil) }
+        firstUndone = nil
     }
 }

@@ -15,8 +15,8 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) package internal(set) var types = TypeCatalog()
     /// Whether rows may be listed as unreadable; false only if none is.
     @exclusivity(unchecked) var hasUnreadableRows = false
-    /// Whether there are transactions that were undone and can be redone; false only if there is none.
-    @exclusivity(unchecked) var hasUndone = false
+    /// An undo before which none can be redone; nil only if none can.
+    @exclusivity(unchecked) var firstUndone: UInt64?
     /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
     /// The last event that was folded.
@@ -41,7 +41,7 @@ package final class FoldState: ShapeNumbering {
         types = try StateReader(store.snapshot, shapes).types
         indexes = try StateReader(store.snapshot, shapes).allIndexes(types)
         hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
-        hasUndone = try store.snapshot.firstKey(from: [Keyspace.undone])?.first == Keyspace.undone
+        firstUndone = try store.snapshot.firstKey(from: [Keyspace.undone])?.first == Keyspace.undone ? 0 : nil
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 
@@ -87,9 +87,11 @@ package final class FoldState: ShapeNumbering {
     }
 
     /// The keys that begin with some bytes.
-    func keys(prefix: [UInt8]) throws(SyncError) -> [[UInt8]] {
+    /// - Parameter start: The first of them, if it is known.
+    func keys(prefix: [UInt8], from start: [UInt8]? = nil) throws(SyncError) -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        try store.snapshot.forEach(prefix: prefix) { key, _ throws(SyncError) in
+        try store.snapshot.forEach(from: start ?? prefix) { key, _ throws(SyncError) in
+            guard key.starts(with: prefix) else { return false }
             keys.append([UInt8](key))
             return true
         }
@@ -197,7 +199,7 @@ package final class FoldState: ShapeNumbering {
         let ids: IDComparison
         let indexes: IndexList
         let types: TypeCatalog
-        let hasUndone: Bool
+        let firstUndone: UInt64?
         let declaration: Declaration?
         package let totals: ChangeCounts
         package let through: UInt64
@@ -205,7 +207,7 @@ package final class FoldState: ShapeNumbering {
 
     package var mark: Mark {
         Mark(
-            shapes: shapes.count, ids: ids, indexes: indexes, types: types, hasUndone: hasUndone,
+            shapes: shapes.count, ids: ids, indexes: indexes, types: types, firstUndone: firstUndone,
             declaration: declaration, totals: totals, through: through)
     }
 
@@ -216,7 +218,7 @@ package final class FoldState: ShapeNumbering {
         ids = mark.ids
         indexes = mark.indexes
         types = mark.types
-        hasUndone = mark.hasUndone
+        firstUndone = mark.firstUndone
         declaration = mark.declaration
         totals = mark.totals
         through = mark.through
