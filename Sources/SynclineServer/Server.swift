@@ -6,7 +6,7 @@ import SynclineTables
 
 final class Server: Sendable {
     let store: SQLStore
-    private let http: HTTPServer
+    let http: HTTPServer
     /// Answers at the operator's separate address.
     private let watching: HTTPServer?
     private let tombstoneDays: Int?

@@ -1,4 +1,4 @@
-// Finds clients that have disconnected while their requests are processed, because libmicrohttpd does not check a
+// Finds clients that have disconnected while their requests are processed, or while they listen, because libmicrohttpd does not check a
 // suspended connection. A client that has closed its connection and one that has only finished sending look the same,
 // so both are given some time; if others wait for a worker, they are given none.
 
@@ -15,7 +15,7 @@ final class ClientWatch: Sendable {
 
     private struct Watched: Sendable {
         let descriptor: Int32
-        let limit: WorkLimit
+        let leave: @Sendable () -> Void
         /// The number of rounds for which it has been half closed.
         var rounds = 0
     }
@@ -30,39 +30,41 @@ final class ClientWatch: Sendable {
     /// Whether others wait for a worker; called once per round.
     private let othersWait: @Sendable () -> Bool
     private let look: @Sendable ([Int32]) -> [Sight]
-    private static let interval = DispatchTimeInterval.milliseconds(100)
+    private let interval: DispatchTimeInterval
     /// The number of rounds for which a client may be half closed: two seconds.
-    private static let goneRounds = 20
+    private let goneRounds: Int
 
+    /// - Parameter interval: The time between two rounds, in milliseconds.
     init(
-        othersWait: @escaping @Sendable () -> Bool,
+        interval: Int = 100, othersWait: @escaping @Sendable () -> Bool = { false },
         look: @escaping @Sendable ([Int32]) -> [Sight] = { ClientWatch.look($0) }
     ) {
+        (self.interval, goneRounds) = (.milliseconds(interval), 2000 / interval)
         self.othersWait = othersWait
         self.look = look
     }
 
-    /// Cancels the work when the client disconnects. The socket must stay open until it is forgotten.
-    func watch(_ descriptor: Int32, _ limit: WorkLimit) {
+    /// Calls `leave` when the client of some work disconnects. The socket must stay open until the work is forgotten.
+    func watch(_ descriptor: Int32, _ work: AnyObject, leave: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
-            state.watched[ObjectIdentifier(limit)] = Watched(descriptor: descriptor, limit: limit)
+            state.watched[ObjectIdentifier(work)] = Watched(descriptor: descriptor, leave: leave)
             defer { state.isLooking = true }
             return !state.isLooking
         }
         if isFirst { keepChecking() }
     }
 
-    /// Cancels all cancellable work.
-    func cancelAll() {
-        state.withLock { state in for watched in state.watched.values { watched.limit.cancel() } }
+    /// Takes all clients as disconnected.
+    func leaveAll() {
+        for leave in state.withLock({ $0.watched.values.map(\.leave) }) { leave() }
     }
 
-    func forget(_ limit: WorkLimit) {
-        state.withLock { $0.watched[ObjectIdentifier(limit)] = nil }
+    func forget(_ work: AnyObject) {
+        state.withLock { $0.watched[ObjectIdentifier(work)] = nil }
     }
 
     private func keepChecking() {
-        queue.asyncAfter(deadline: .now() + ClientWatch.interval) { [weak self] in
+        queue.asyncAfter(deadline: .now() + interval) { [weak self] in
             guard let self else { return }
             round()
             let isOver = state.withLock { state in
@@ -73,17 +75,20 @@ final class ClientWatch: Sendable {
         }
     }
 
-    /// Checks every client once. This happens under the lock, so that no socket is closed and its number reused
+    /// Checks every client once. The sockets are looked at under the lock, so that none is closed and its number reused
     /// meanwhile.
     func round() {
-        let goneRounds = othersWait() ? 0 : ClientWatch.goneRounds
-        state.withLock { state in
+        let goneRounds = othersWait() ? 0 : goneRounds
+        let gone = state.withLock { state in
             let all = Array(state.watched)
+            var gone: [@Sendable () -> Void] = []
             for ((key, watched), finding) in zip(all, look(all.map(\.value.descriptor))) where finding != .open {
                 state.watched[key]?.rounds += 1
-                if finding == .gone || watched.rounds >= goneRounds { watched.limit.cancel() }
+                if finding == .gone || watched.rounds >= goneRounds { gone.append(watched.leave) }
             }
+            return gone
         }
+        for leave in gone { leave() }
     }
 
     private static func look(_ descriptors: [Int32]) -> [Sight] {

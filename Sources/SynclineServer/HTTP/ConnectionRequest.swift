@@ -48,8 +48,11 @@ final class ConnectionRequest {
         headers = []
     }
 
-    /// Counts what its stream sent without the library.
-    func endStream() { bytesOut += stream?.bytesOut ?? 0 }
+    /// Counts what its stream sent without the library. Returns the stream.
+    func endStream() -> EventStream? {
+        bytesOut += stream?.bytesOut ?? 0
+        return stream
+    }
 
     /// The path alone: parameters may contain row data.
     var path: String {

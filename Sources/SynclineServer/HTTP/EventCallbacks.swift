@@ -53,6 +53,7 @@ func queue(
     for header in response.headers { MHD_add_response_header(made, header.name, header.value) }
     MHD_add_response_header(made, RequestID.header, request.id)
     hub.add(stream, interest)
+    server.listening.watch(descriptor, stream) { stream.end() }
     enter(.listening, connection)
     // A client that reads nothing is detected early and given up; while there is nothing to send, no time counts.
     var size: Int32 = 4096

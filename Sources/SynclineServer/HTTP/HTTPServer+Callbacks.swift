@@ -208,7 +208,7 @@ private func begin(_ waiting: WaitingAnswer, _ suspended: SuspendedRequest, _ se
         if let limit = waiting.limit { server.clients.forget(limit) }
         suspended.finish(answer, server)
     }
-    if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) }
+    if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) { limit.cancel() } }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
         let answer = waiting.answer(&suspended.request.context)
         if waiting.limit?.takeInterruption() == true { return .madeRoom }

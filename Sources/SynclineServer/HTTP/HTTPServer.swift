@@ -62,6 +62,8 @@ final class HTTPServer: Sendable {
     private let healthWorker = WorkerPool("health", workers: 1)
     /// The clients whose reads are being carried out.
     let clients: ClientWatch
+    /// The clients that listen for events: one that has left must not keep another's place.
+    let listening = ClientWatch(interval: 1000)
     /// The server's own URL.
     let url: String
     private let service: any RequestAnswering
@@ -142,7 +144,7 @@ final class HTTPServer: Sendable {
         // No connection may stay suspended.
         events.end()
         // Long reads are given up sooner: their clients can ask again.
-        if !drain(seconds: (waitingSeconds + 1) / 2) { clients.cancelAll() }
+        if !drain(seconds: (waitingSeconds + 1) / 2) { clients.leaveAll() }
         if !drain(seconds: waitingSeconds / 2) {
             interrupt()
             // Connections with running work are resumed, and their answers must still be sent.
@@ -183,7 +185,7 @@ final class HTTPServer: Sendable {
     func end(_ request: ConnectionRequest) {
         running.subtract(1, ordering: .relaxed)
         defer { requests.leave() }
-        request.endStream()
+        if let stream = request.endStream() { listening.forget(stream) }
         let time = request.start.duration(to: .present)
         metrics.count(
             request.method, status: request.status, time, bytesIn: request.body.count, bytesOut: request.bytesOut)

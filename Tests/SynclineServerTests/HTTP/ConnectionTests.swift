@@ -178,6 +178,27 @@ import Testing
         #expect(answer.hasPrefix("HTTP/1.1 200"))
     }
 
+    @Test func `listeners that have left give up their places`() throws {
+        let server = try RunningServer(more: #","limits":{"connections":8}"#)
+        defer { withExtendedLifetime(server) {} }
+        func status() throws -> String {
+            let listener = try server.connect()
+            listener.send("GET /tables/$events HTTP/1.1\r\nHost: x\r\n\r\n")
+            return String(listener.read(until: "\r\n\r\n").dropFirst(9).prefix(3))
+        }
+        // Each leaves at once.
+        var statuses: Set<String> = []
+        for _ in 0..<6 { statuses.insert(try status()) }
+        #expect(statuses == ["200"])
+        // Two seconds, unless others have found them before.
+        for _ in 0..<4 { server.server.http.listening.round() }
+        var count = 0
+        while try status() != "200" {
+            count += 1
+            try #require(count < 1000)
+        }
+    }
+
     @Test(arguments: [
         "GET /healthz HTTP/1.1\r\nX-Slow: ",
         "POST /tables/todoitem HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n",

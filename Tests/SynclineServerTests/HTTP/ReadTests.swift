@@ -190,7 +190,7 @@ import Testing
             othersWait: { others.load(ordering: .relaxed) },
             look: { all in all.map { descriptor in sights.withLock { $0[descriptor] ?? .open } } })
         let limits = (0..<3).map { _ in limit(looks: 1_000_000) }
-        for (number, limit) in limits.enumerated() { watch.watch(Int32(number), limit) }
+        for (number, limit) in limits.enumerated() { watch.watch(Int32(number), limit) { limit.cancel() } }
         sights.withLock { $0 = [1: .halfClosed, 2: .gone] }
         watch.round()
         #expect(limits.map(\.stop) == [nil, nil, .unwanted])
