@@ -288,26 +288,60 @@ struct RuledRead {
             }
         }
         if !withDepartures { return all }
-        let losses = spans.compactMap { span in span.interval.end.map { (axis.value(of: $0), span) } }
-        for (place, span) in losses.filter({ window.has($0.0) }).sorted(by: { $0.0 < $1.0 })
-        where !all.isFull(before: place) {
-            let after = place == window.since ? window.sinceID : nil
-            for statement in [
-                RightsSQL.lost(span, after: after, limit: window.limit),
-                statements.lost(span, after: after, limit: window.limit),
-            ] {
-                let some = try connection.all(statement) { RightsCandidate(place: place, id: $0.value(0).text) }
-                all.add(some, isCut: some.count == window.limit)
-            }
-        }
+        try addLosses(spans, window, &all)
+        let open = spans.filter { $0.interval.end == nil }
+        let held = Dictionary(open.map { ($0.inBucket, $0.interval.begin) }) { first, _ in first }
         let lefts = next.haveNoneLeft ? [] : Set(spans.map(\.inBucket)).filter { active?.contains($0) ?? true }
         for some in RuledRead.parts(Array(lefts)) {
-            let found = try connection.all(RightsSQL.left(some, window)) { row in
+            let found = try connection.all(RightsSQL.left(some, held: held, window)) { row in
                 RightsCandidate(place: row.value(axis == .number ? 1 : 2).integer, id: row.value(0).text)
             }
             all.add(found, isCut: found.count == window.limit)
         }
         return all
+    }
+
+    /// Adds the rows that were lost where rights ended. Rows of a bucket to which the caller had a right again were lost
+    /// then only if they left it in between.
+    private func addLosses(
+        _ spans: [BucketSpan], _ window: RightsWindow, _ all: inout RightsCandidates
+    ) throws(StoreFailure) {
+        let axis = window.axis
+        let losses =
+            spans
+            .compactMap { span in span.interval.end.map { (place: axis.value(of: $0), span: span) } }
+            .filter { window.has($0.place) }.sorted { $0.place < $1.place }
+        if losses.isEmpty { return }
+        var next: [BucketSpan: Stamp] = [:]
+        for same in Dictionary(grouping: spans, by: \.inBucket).values where same.count > 1 {
+            let sorted = same.sorted { $0.interval.begin.change < $1.interval.begin.change }
+            for (span, later) in zip(sorted, sorted.dropFirst()) { next[span] = later.interval.begin }
+        }
+        let moved = try moved(losses.map(\.span).filter { next[$0] != nil }, window)
+        for (place, span) in losses where !all.isFull(before: place) {
+            let next = next[span]
+            if next != nil, !moved.contains(span.inBucket) { continue }
+            let after = place == window.since ? window.sinceID : nil
+            var lost = [RightsSQL.lost(span, before: next, after: after, limit: window.limit)]
+            if next == nil { lost.append(statements.lost(span, after: after, limit: window.limit)) }
+            for statement in lost {
+                let some = try connection.all(statement) { RightsCandidate(place: place, id: $0.value(0).text) }
+                all.add(some, isCut: some.count == window.limit)
+            }
+        }
+    }
+
+    /// The buckets of some spans that rows left since a window begins.
+    private func moved(_ spans: [BucketSpan], _ window: RightsWindow) throws(StoreFailure) -> Set<BucketSpan> {
+        var found: Set<BucketSpan> = []
+        for same in Dictionary(grouping: Set(spans.map(\.inBucket)), by: \.bucket).values {
+            let byName = Dictionary(same.map { ($0.name, $0) }) { first, _ in first }
+            let names = byName.keys.map(\.text)
+            try connection.forEachRow(of: RightsSQL.moved(names, of: same[0].number, window, dialect)) { row in
+                if let span = byName[ExactString(row.value(0).text)] { found.insert(span) }
+            }
+        }
+        return found
     }
 
     /// Whether the rows of spans that did not change since the caller gained the right are few: they fit into a page, and

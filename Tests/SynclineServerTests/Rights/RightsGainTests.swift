@@ -102,4 +102,34 @@ import Testing
             }
         }
     }
+
+    /// Gives Ann a right again, by another row.
+    private func again(_ id: String, _ list: String = "l0") -> String {
+        #"{"operation":"insert","table":"share","item":{"id":"\#(id)","user":"ann","list":"\#(list)"}}"#
+    }
+
+    @Test(arguments: TestBackend.stores)
+    func `rows that came and went are told where they were lost last`(_ backend: TestBackend) throws {
+        let (out, back) = (change(5, list: "l9"), change(5, list: "l0"))
+        let cases: [(after: [String], heard: String)] = [
+            ([out, back, out, back], "5"), ([out, back, out, back, out], "-5"),
+            // With a right that ended and began again, once or more often.
+            ([end("l0"), again("x")], "56"), ([end("l0"), again("x"), end("x")], "-5-6"),
+            ([end("l0"), again("x"), end("x"), again("y"), end("y"), again("z")], "56"),
+            // The row left while the right lasted, and came and went while there was none.
+            ([out, end("l0"), back, out, again("x")], "-56"), ([out, end("l0"), back, again("x")], "56"),
+            ([out, back, end("l0"), out, back, out, again("x")], "-56"),
+            // It left while there was no right.
+            ([end("l0"), out, again("x")], "-56"), ([end("l0"), out, back, again("x")], "56"),
+            ([end("l0"), out, again("x"), end("x")], "-5-6"), ([end("l0"), again("x"), out, end("x")], "-5-6"),
+            ([end("l0"), out, again("x"), back, end("x"), again("y")], "56"),
+            ([end("l0"), again("x"), end("x"), out, again("y"), end("y"), again("z")], "-56"),
+        ]
+        for (place, one) in cases.enumerated() {
+            for page in [1, 2, 50] {
+                let heard = try heard(backend, [insert(5, "l0"), insert(6, "l0")], one.after, page: page)
+                #expect(heard == one.heard, "case \(place), page \(page)")
+            }
+        }
+    }
 }

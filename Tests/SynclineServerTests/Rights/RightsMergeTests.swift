@@ -19,7 +19,9 @@ import Testing
         all.add([candidate(5, "b"), candidate(5, "d")], isCut: false)
         #expect(all.complete.map(text) == ["1b", "2a", "4a", "5b", "5c"])
         #expect(all.bound.map(text) == "5c" && all.rest == 0)
-        #expect(all.isFull(before: 6) && !all.isFull(before: 5))
+        #expect(all.isFull(before: 6) && !all.isFull(before: 4))
+        // A page of three is full before the fifth place.
+        #expect(all.isFull(before: 5) && all.complete.map(text) == ["1b", "2a", "4a"])
     }
 
     @Test func `a source that is not cut has no bound`() {

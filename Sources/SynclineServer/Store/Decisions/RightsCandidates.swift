@@ -50,8 +50,15 @@ struct RightsCandidates {
         if isCut, bound.map({ last.isBefore($0) }) ?? true { bound = last }
     }
 
-    /// Whether nothing at a place, or later, is part of them.
-    func isFull(before place: Int64) -> Bool { bound.map { $0.place < place } ?? false }
+    /// Whether nothing at a place, or later, is part of them: a page that is full without it ends before it.
+    mutating func isFull(before place: Int64) -> Bool {
+        if let bound, bound.place < place { return true }
+        if found.count < limit { return false }
+        let earlier = found.filter { $0.place < place }
+        guard earlier.count >= limit, let last = earlier.max(by: { $0.isBefore($1) }) else { return false }
+        bound = last
+        return true
+    }
 
     /// Those that are complete, in order.
     var complete: ArraySlice<RightsCandidate> {

@@ -182,10 +182,15 @@ enum RightsSQL {
     }
 
     /// The rows that left some buckets within a window: their ids, and when, in order.
-    static func left(_ spans: ArraySlice<BucketSpan>, _ window: RightsWindow) -> SQLStatement {
+    /// - Parameter held: Since when the caller has the right to the buckets that he sees now. A row that came back to one
+    ///   of these did not leave it, however often it did before.
+    static func left(
+        _ spans: ArraySlice<BucketSpan>, held: [BucketSpan: Stamp], _ window: RightsWindow
+    ) -> SQLStatement {
         let place = window.axis == .number ? #""left""# : #""leftTime""#
         let parts = spans.map { span -> SQLText in
-            "\(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) })"
+            let isLast = held[span].map { " AND NOT \(hasComeBack(since: $0))" as SQLText } ?? ""
+            return "\(ended(span)) AND \(window.condition(place, "\"id\"") { .integer($0) })\(isLast)"
         }
         return """
             \(parts, separator: " UNION ALL ") \
@@ -193,9 +198,31 @@ enum RightsSQL {
             """
     }
 
+    private static func hasComeBack(since begin: Stamp) -> SQLText {
+        """
+        EXISTS (SELECT 1 FROM "syncline_stays" AS "later" WHERE "later"."bucket" = "syncline_stays"."bucket" \
+        AND "later"."id" = "syncline_stays"."id" AND "later"."name" = "syncline_stays"."name" \
+        AND "later"."entered" >= "syncline_stays"."left" \
+        AND ("later"."left" IS NULL OR "later"."left" > \(.integer(begin.change))))
+        """
+    }
+
+    /// Those of some names of a bucket that have stays that ended since a window begins.
+    static func moved(
+        _ names: [String], of bucket: Int64, _ window: RightsWindow, _ dialect: SQLDialect
+    ) -> SQLStatement {
+        let name = #""names"."bucket""#
+        return """
+            SELECT \(name) FROM (SELECT "value" AS "bucket" FROM \(dialect.rows(of: names))) AS "names" \
+            WHERE \(hasLeft(name, bucket, window))
+            """
+    }
+
     /// The rows that were there when a right ended, and left later.
-    static func lost(_ span: BucketSpan, after id: String?, limit: Int) -> SQLStatement {
-        let rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
+    /// - Parameter next: When the next right to the bucket began: what left later was lost later, too.
+    static func lost(_ span: BucketSpan, before next: Stamp?, after id: String?, limit: Int) -> SQLStatement {
+        var rest: SQLText = id.map { #" AND "id" > \#(.text($0))"# } ?? ""
+        if let next { rest = #"\#(rest) AND "left" <= \#(.integer(next.change))"# }
         return """
             \(ended(span)) AND "entered" < \(.integer(span.interval.end?.change ?? .max)) \
             AND "left" > \(.integer(span.interval.begin.change))\(rest) \

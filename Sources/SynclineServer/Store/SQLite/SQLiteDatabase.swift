@@ -40,6 +40,8 @@ final class SQLiteDatabase: SQLDatabase {
         try connection.execute("PRAGMA synchronous = FULL")
         // Pages are copied back at about 30 MB, rather than within every large batch.
         try connection.execute("PRAGMA wal_autocheckpoint = 8000")
+        // A log that grew while a long read kept it is cut afterwards.
+        try connection.execute("PRAGMA journal_size_limit = 67108864")
         // A negative value is a size in KiB.
         try connection.execute("PRAGMA cache_size = -65536")
         return connection
