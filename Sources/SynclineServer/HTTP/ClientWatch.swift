@@ -1,6 +1,6 @@
-// Finds clients that have disconnected while their requests are processed, or while they listen, because libmicrohttpd does not check a
-// suspended connection. A client that has closed its connection and one that has only finished sending look the same,
-// so both are given some time; if others wait for a worker, they are given none.
+// Finds clients that have disconnected while their requests are processed, or while they listen, because libmicrohttpd
+// does not check a suspended connection. A client that has closed its connection and one that has only finished sending
+// look the same, so both are given some time; if others wait for a worker, they are given none.
 
 import CLibrary
 import Dispatch

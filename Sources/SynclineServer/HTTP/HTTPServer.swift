@@ -54,9 +54,9 @@ final class HTTPServer: Sendable {
     let metrics = Metrics()
     let log: ServerLog
     let events: EventHub
-    /// The number of writes that may wait together for one sync, and of bodies that are parsed at a time.
+    /// Carry out writes of more than a row, patches and long bodies.
     private let writers = WorkerPool("writes", workers: 32)
-    /// Answer requests for single rows.
+    /// Answer requests that read or write a row.
     private let (jointReader, jointWriter): (JointWorker<JointRequest>, JointWorker<JointRequest>)
     private let readers: ReadWorkers
     private let healthWorker = WorkerPool("health", workers: 1)

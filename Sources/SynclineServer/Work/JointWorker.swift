@@ -14,7 +14,8 @@ final class JointWorker<Job: Sendable>: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "syncline.joint")
     private let carryOut: @Sendable ([Job]) -> Void
-    private static var limit: Int { 256 }
+    /// The number of jobs that are carried out together: all their rows are in memory.
+    private static var limit: Int { 64 }
     private static var patience: Duration { .milliseconds(50) }
 
     init(_ carryOut: @escaping @Sendable ([Job]) -> Void) { self.carryOut = carryOut }

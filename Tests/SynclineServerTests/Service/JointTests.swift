@@ -132,18 +132,18 @@ import Testing
             groups.withLock { $0.append(jobs) }
             begun.signal()
             ends.wait()
-            if jobs.contains(300) { done.signal() }
+            if jobs.contains(100) { done.signal() }
         }
         #expect(worker.add(0))
         begun.wait()
         #expect(!worker.isLate(now: .present) && worker.isLate(now: .present + .seconds(1)))
-        for job in 1...300 { #expect(worker.add(job)) }
-        #expect(worker.waitingCount == 300)
+        for job in 1...100 { #expect(worker.add(job)) }
+        #expect(worker.waitingCount == 100)
         for _ in 0..<3 { ends.signal() }
         done.wait()
         worker.close()
-        #expect(!worker.add(301), "it is closed")
-        #expect(groups.withLock { $0 } == [[0], Array(1...256), Array(257...300)])
+        #expect(!worker.add(101), "it is closed")
+        #expect(groups.withLock { $0 } == [[0], Array(1...64), Array(65...100)])
         #expect(!worker.isLate(now: .present + .seconds(1)))
     }
 }
