@@ -76,5 +76,5 @@ enum TestBackend: String, CaseIterable, CustomTestStringConvertible {
 
 extension DatabaseLimits {
     /// For tests beside many others: a slow answer of a busy machine is not taken for none.
-    static let patient = DatabaseLimits(check: .seconds(30))
+    static let patient = DatabaseLimits(statement: .seconds(120), check: .seconds(30))
 }
