@@ -8,7 +8,7 @@ extension FoldState {
         var writer = ByteWriter()
         writer.append(varint: event)
         try set(Keyspace.undone(by: undo), writer.bytes)
-        if firstUndone == nil { firstUndone = undo }
+        firstUndone = min(firstUndone ?? undo, undo)
     }
 
     /// A transaction was made: what an undo took back, if it says so, otherwise a new one.

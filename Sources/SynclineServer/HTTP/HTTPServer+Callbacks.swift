@@ -196,12 +196,6 @@ private func suspend(
     }
 }
 
-/// A request that is answered together with others, and what takes its answer.
-struct JointRequest: Sendable {
-    let single: SingleRequest
-    let finish: @Sendable (HTTPResponse, RequestNotes) -> Void
-}
-
 private func begin(_ waiting: WaitingAnswer, _ suspended: SuspendedRequest, _ server: HTTPServer) {
     let (request, connection) = (suspended.request, suspended.connection)
     let finish: @Sendable (HTTPResponse) -> Void = { answer in

@@ -104,7 +104,11 @@ final class HTTPServer: Sendable {
                 job.finish(answer.response, answer.notes)
             }
         }
-        (jointReader, jointWriter) = (JointWorker(carryOut), JointWorker(carryOut))
+        let seconds = configuration.limits.readSeconds
+        jointReader = JointWorker { jobs in
+            WorkLimit.$current.withValue(WorkLimit(seconds: seconds)) { carryOut(jobs) }
+        }
+        jointWriter = JointWorker(carryOut)
         clients = ClientWatch { readers.waitingCount > 0 }
         let proxies = configuration.trustedProxies
         let table = ConnectionTable(

@@ -27,3 +27,9 @@ struct WaitingAnswer: Sendable {
     /// The answer if too many requests already wait.
     let refusal: @Sendable (inout RequestContext) -> HTTPResponse
 }
+
+/// A request that is answered together with others, and what takes its answer.
+struct JointRequest: Sendable {
+    let single: SingleRequest
+    let finish: @Sendable (HTTPResponse, RequestNotes) -> Void
+}

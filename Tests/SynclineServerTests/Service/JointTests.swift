@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
+    func `a read of a row that is locked ends after the time limit, and others are answered`() throws {
+        let server = try RunningServer(.postgres, more: #","limits":{"readSeconds":1}"#)
+        guard let store = server.server.store.database as? PostgresDatabase else { return }
+        try store.write { connection throws(StoreFailure) in
+            try connection.execute(#"BEGIN; LOCK TABLE "todoitem" IN ACCESS EXCLUSIVE MODE"#)
+            let connections = try? ["todoitem", "hard"].map { table in
+                let connection = try server.connect()
+                connection.send("GET /tables/\(table)/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                return connection
+            }
+            let answers = (connections ?? []).map { $0.rest() }
+            #expect(answers.count == 2 && answers[0].contains("took-too-long"), "\(answers)")
+            #expect(answers.last?.hasPrefix("HTTP/1.1 ") == true)
+            try connection.execute("ROLLBACK")
+        }
+    }
+
     @Test func `what arrives while a group is carried out is the next group`() {
         let (begun, ends, done) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)

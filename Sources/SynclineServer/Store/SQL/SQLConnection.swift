@@ -11,8 +11,12 @@ final class FewTexts: Sendable {
     private let ends: [Int]
 
     init(_ texts: [String]) {
-        bytes = texts.flatMap(\.utf8)
-        ends = texts.indices.map { texts[...$0].reduce(0) { $0 + $1.utf8.count } }
+        var (bytes, ends) = ([] as [UInt8], [] as [Int])
+        for text in texts {
+            bytes += text.utf8
+            ends.append(bytes.count)
+        }
+        (self.bytes, self.ends) = (bytes, ends)
     }
 
     func place(of text: UnsafeRawBufferPointer) -> Int? {
