@@ -1,6 +1,8 @@
-// The removal of old tombstones, ends of rights, and remembered operations. First the purge is recorded, then the
-// tombstones are removed in portions: a change that waits for one portion does not wait for all.
+// The removal of old tombstones, ends of rights, and remembered operations. They are found by reading, and removed in
+// portions: a write waits for the removal of one portion, never for a search. Each portion is recorded before.
 
+import Synchronization
+import SynclineCore
 import SynclineTables
 
 extension SQLStore {
@@ -8,47 +10,65 @@ extension SQLStore {
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = environment.now()
         if let time {
-            try recordPurge(before: time)
             for statements in currentCatalogue.tables.values
             where statements.schema.systemColumns.contains(.deleted) {
-                try removeAll(statements.purge(before: time))
+                try purge(statements, before: time)
             }
-            try removeAll(StateSQL.forget("syncline_tombstones", key: ["table", "id", "owner"], before: time))
-            try database.write { connection throws(StoreFailure) in
-                try connection.run(RightsSQL.forgetEdges(before: time))
-                try connection.run(RightsSQL.forgetStays(before: time))
-                try connection.run(RightsSQL.forgetRules(before: time))
-            }
+            for table in OldEntries.ends { try forget(table, before: time) }
         }
         if numbers == .ticks {
             try database.write { connection throws(StoreFailure) in try connection.run(StateSQL.collectMarks) }
         }
-        try removeAll(StateSQL.forget("syncline_operations", key: ["caller", "id"], before: now - 86_400_000))
+        try forget(.operations, before: now - 86_400_000)
+    }
+
+    /// Removes the tombstones of a table with soft delete, the oldest first. Those before an earlier limit are gone: only
+    /// the time since then is searched. Rows that are restored meanwhile are not removed.
+    private func purge(_ statements: TableSQL, before time: Int64) throws(StoreFailure) {
+        let table = statements.schema.definition.name
+        var (from, removed) = (purges.withLock { $0[table] }, [] as [String])
+        while true {
+            let found = try database.read { connection throws(StoreFailure) in
+                try connection.all(statements.tombstones(from: from, before: time)) { row in
+                    (id: row.value(0).text, change: row.value(1).integer, time: row.instant(2).milliseconds)
+                }
+            }
+            let ids = found.map(\.id)
+            // A trigger may keep them.
+            if ids.isEmpty || ids == removed { break }
+            let latest = found.reduce(0) { max($0, $1.change) }
+            try record(latest)
+            try database.write { connection throws(StoreFailure) in
+                try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                    for id in ids {
+                        try connection.later(statements.purge(id: id, before: time, through: latest)) { _ in }
+                    }
+                    try connection.flush()
+                    return ((), true)
+                }
+            }
+            (from, removed) = (found.last?.time, ids)
+            if ids.count < StateSQL.portion { break }
+        }
+        purges.withLock { $0[table] = time }
+    }
+
+    /// Removes the old entries of one of the server's own tables, the oldest first.
+    private func forget(_ table: OldEntries, before time: Int64) throws(StoreFailure) {
+        while true {
+            let found = try database.read { connection throws(StoreFailure) in
+                try connection.first(table.portion(before: time), count: 3)
+            }
+            guard let found, found[0].integer > 0 else { return }
+            let end = Stamp(change: found[2].integer, time: found[1].integer)
+            if table.change != nil { try record(end.change) }
+            try database.write { connection throws(StoreFailure) in try connection.run(table.forget(through: end)) }
+            if found[0].integer < StateSQL.portion { return }
+        }
     }
 
     /// Times and change numbers have the same order: the latest purged change bounds what may be gone.
-    private func recordPurge(before time: Int64) throws(StoreFailure) {
-        try database.write { connection throws(StoreFailure) in
-            var latest: Int64 = 0
-            for statements in currentCatalogue.tables.values
-            where statements.schema.systemColumns.contains(.deleted) {
-                let purged = try connection.first(statements.latestTombstone(before: time), count: 1)
-                latest = max(latest, purged?[0].integer ?? 0)
-            }
-            let tombstone: SQLStatement =
-                #"SELECT max("change") FROM "syncline_tombstones" WHERE "time" < \#(.integer(time))"#
-            latest = max(latest, try connection.first(tombstone, count: 1)?[0].integer ?? 0)
-            let end = try connection.first(RightsSQL.latestEnd(before: time, dialect), count: 1)
-            latest = max(latest, end?[0].integer ?? 0)
-            if latest > 0 { try connection.run(StateSQL.setPurged(latest, dialect)) }
-        }
-    }
-
-    /// Removes portions until nothing is left to remove.
-    private func removeAll(_ statement: SQLStatement) throws(StoreFailure) {
-        var count = StateSQL.portion
-        while count == StateSQL.portion {
-            count = try database.write { connection throws(StoreFailure) in try connection.change(statement) }
-        }
+    private func record(_ change: Int64) throws(StoreFailure) {
+        try database.write { connection throws(StoreFailure) in try connection.run(StateSQL.setPurged(change)) }
     }
 }

@@ -15,6 +15,8 @@ final class SQLStore: TableStore {
     let counts = StoreMeasures()
     let ticks = TickQueue()
     let callers = KnownCallers()
+    /// For each table, the time before which its tombstones were purged.
+    let purges = Mutex<[String: Int64]>([:])
     private let listener = Mutex(Listener())
     /// Where the database's numbers come from.
     let numbers: NumberSource

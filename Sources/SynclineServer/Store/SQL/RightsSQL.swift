@@ -19,6 +19,7 @@ enum RightsSQL {
             #"CREATE INDEX IF NOT EXISTS "syncline_edges_from" ON "syncline_edges" ("step", "from", "to")"#,
             #"CREATE INDEX IF NOT EXISTS "syncline_edges_to" ON "syncline_edges" ("step", "to")"#,
             #"CREATE INDEX IF NOT EXISTS "syncline_edges_row" ON "syncline_edges" ("step", "row") WHERE "end" IS NULL"#,
+            index("edges", of: "endTime"),
             """
             CREATE TABLE IF NOT EXISTS "syncline_stays" ("bucket" \(big) NOT NULL, "name" \(text) NOT NULL, \
             "id" \(text) NOT NULL, "entered" \(big) NOT NULL, "enteredTime" \(big) NOT NULL, "left" \(big), \
@@ -26,6 +27,7 @@ enum RightsSQL {
             \(dialect == .sqlite ? " WITHOUT ROWID" : "")
             """,
             index("id", #""id""#), index("left", #""left", "id""#), index("left_time", #""leftTime", "id""#),
+            index("stays", of: "leftTime"),
             """
             CREATE TABLE IF NOT EXISTS "syncline_rules" ("table" \(text) NOT NULL, "rule" \(text) NOT NULL, \
             "begin" \(big) NOT NULL, "beginTime" \(big) NOT NULL, "end" \(big), "endTime" \(big))
@@ -39,6 +41,11 @@ enum RightsSQL {
         CREATE INDEX IF NOT EXISTS "syncline_stays_\(name)" ON "syncline_stays" ("bucket", "name", \(keys)) \
         WHERE "left" IS NOT NULL
         """
+    }
+
+    /// An index of the times at which entries ended.
+    private static func index(_ table: String, of end: String) -> String {
+        #"CREATE INDEX IF NOT EXISTS "syncline_\#(table)_\#(end)" ON "syncline_\#(table)" ("\#(end)") WHERE "\#(end)" IS NOT NULL"#
     }
 
     /// The number of a bucket: rules that say the same of a table have the same ones.
@@ -258,29 +265,6 @@ enum RightsSQL {
                 """
         }
         return names
-    }
-
-    /// Forgets what ended before a time.
-    static func forgetEdges(before time: Int64) -> SQLStatement {
-        #"DELETE FROM "syncline_edges" WHERE "endTime" < \#(.integer(time))"#
-    }
-
-    static func forgetStays(before time: Int64) -> SQLStatement {
-        #"DELETE FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \#(.integer(time))"#
-    }
-
-    static func forgetRules(before time: Int64) -> SQLStatement {
-        #"DELETE FROM "syncline_rules" WHERE "endTime" < \#(.integer(time))"#
-    }
-
-    /// The latest end before a time.
-    static func latestEnd(before time: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        """
-        SELECT \(dialect.larger)(\
-        coalesce((SELECT max("end") FROM "syncline_edges" WHERE "endTime" < \(.integer(time))), 0), \
-        coalesce((SELECT max("end") FROM "syncline_rules" WHERE "endTime" < \(.integer(time))), 0), \
-        coalesce((SELECT max("left") FROM "syncline_stays" WHERE "left" IS NOT NULL AND "leftTime" < \(.integer(time))), 0))
-        """
     }
 
     // MARK: Rules

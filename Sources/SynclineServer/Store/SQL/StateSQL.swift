@@ -37,6 +37,9 @@ enum StateSQL {
             CREATE INDEX IF NOT EXISTS "syncline_tombstones_change" ON "syncline_tombstones" ("table", "change")
             """,
             """
+            CREATE INDEX IF NOT EXISTS "syncline_tombstones_time" ON "syncline_tombstones" ("time")
+            """,
+            """
             CREATE TABLE IF NOT EXISTS "syncline_operations" ("caller" \(text) NOT NULL, "id" \(text) NOT NULL, \
             "time" \(big) NOT NULL, "table" \(text) NOT NULL, "kind" \(text) NOT NULL, "row" \(text) NOT NULL, \
             PRIMARY KEY ("caller", "id"))
@@ -166,22 +169,11 @@ enum StateSQL {
     /// The number of rows to remove at a time: other transactions wait at most this long.
     static let portion = 1000
 
-    /// Removes a portion of the entries before a time, in a table with a time column and a key.
-    static func forget(
-        _ table: String, key: [String], before time: Int64
-    ) -> SQLStatement {
-        let names = key.map(SQLDialect.quoted).joined(separator: ", ")
-        return """
-            DELETE FROM "\(table)" WHERE "time" < \(.integer(time)) AND (\(names)) IN \
-            (SELECT \(names) FROM "\(table)" WHERE "time" < \(.integer(time)) LIMIT \(String(portion)))
-            """
-    }
-
     /// Waits for other transactions that change columns. Selects the schema number.
     static let lockedSchema: SQLStatement = #"SELECT "schema" FROM "syncline_state" FOR NO KEY UPDATE"#
 
-    static func setPurged(_ change: Int64, _ dialect: SQLDialect) -> SQLStatement {
-        #"UPDATE "syncline_state" SET "purged" = \#(dialect.larger)("purged", \#(.integer(change)))"#
+    static func setPurged(_ change: Int64) -> SQLStatement {
+        #"UPDATE "syncline_state" SET "purged" = \#(.integer(change)) WHERE "purged" < \#(.integer(change))"#
     }
 
     // MARK: Digests

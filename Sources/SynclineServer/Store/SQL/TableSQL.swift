@@ -365,22 +365,28 @@ final class TableSQL: Sendable {
         }
     }
 
-    /// Removes a portion of the tombstones of changes up to a time. Rows that are restored meanwhile are not removed.
-    func purge(before time: Int64) -> SQLStatement {
-        let condition = tombstones(before: time)
+    /// Selects the ids, numbers and times of a portion of the tombstones of changes in a time, in order.
+    func tombstones(from start: Int64?, before end: Int64) -> SQLStatement {
+        var conditions = [isTombstone(before: end, through: .max)]
+        if let start { conditions.append("\(name(.updatedAt)) >= \(.time(start))") }
         return """
-            DELETE FROM \(table) WHERE \(condition) AND \(name(.id)) IN \
-            (SELECT \(name(.id)) FROM \(table) WHERE \(condition) LIMIT \(String(StateSQL.portion)))
+            SELECT \(name(.id)), \(name(.version)), \(name(.updatedAt)) FROM \(table)\(TableSQL.where(conditions)) \
+            ORDER BY \(name(.updatedAt)), \(name(.id)) LIMIT \(String(StateSQL.portion))
             """
     }
 
-    /// The latest change among the tombstones that `purge` removes.
-    func latestTombstone(before time: Int64) -> SQLStatement {
-        "SELECT max(\(name(.version))) FROM \(table) WHERE \(tombstones(before: time))"
+    /// Removes a row if it is a tombstone of a change up to a time and a number.
+    func purge(id: String, before time: Int64, through change: Int64) -> SQLStatement {
+        """
+        DELETE FROM \(table) WHERE \(name(.id)) = \(untyped: .text(id)) AND \(isTombstone(before: time, through: change))
+        """
     }
 
-    private func tombstones(before time: Int64) -> SQLText {
-        "\(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < \(.time(time))"
+    private func isTombstone(before time: Int64, through change: Int64) -> SQLText {
+        """
+        \(name(.deleted))\(dialect == .sqlite ? " = 1" : "") AND \(name(.updatedAt)) < \(.time(time)) \
+        AND \(name(.version)) <= \(.integer(change))
+        """
     }
 
     // MARK: Reading
