@@ -22,8 +22,9 @@ enum TextForm: Hashable {
             guard let uuid = UUIDDigits(utf8) else { return nil }
             self = .uuid(uuid)
         case 24 where utf8[10] == UInt8(ascii: "T"):
-            guard let milliseconds = TextForm.milliseconds(utf8) else { return nil }
-            self = .instant(milliseconds)
+            let time = Timestamp(utf8: utf8.bindMemory(to: UInt8.self))
+            guard let time, time.zone == .utc, time.decimals == 3 else { return nil }
+            self = .instant(time.instant.milliseconds)
         case 16, 32, 40, 64:
             guard TextForm.areLowerDigits(utf8) else { return nil }
             self = .hexadecimal
@@ -54,17 +55,6 @@ enum TextForm: Hashable {
 
     static func text(ofBase64 bytes: UnsafeRawBufferPointer) -> String {
         String(unsafeUninitializedCapacity: Base64.length(of: bytes.count)) { Base64.write(bytes, into: $0) }
-    }
-
-    /// Parses exactly the form that `text(of:)` writes.
-    private static func milliseconds(_ utf8: UnsafeRawBufferPointer) -> Int64? {
-        guard utf8[4] == 0x2d, utf8[7] == 0x2d, utf8[13] == 0x3a, utf8[16] == 0x3a, utf8[19] == 0x2e, utf8[23] == 0x5a,
-            let year = utf8.decimal(in: 0..<4), let month = utf8.decimal(in: 5..<7), let day = utf8.decimal(in: 8..<10),
-            let hour = utf8.decimal(in: 11..<13), let minute = utf8.decimal(in: 14..<16),
-            let second = utf8.decimal(in: 17..<19), let fraction = utf8.decimal(in: 20..<23)
-        else { return nil }
-        let date = CivilDate(year: year, month: month, day: day)
-        return date.seconds(hour: hour, minute: minute, second: second).map { $0 * 1000 + fraction }
     }
 
     static func text(ofMilliseconds milliseconds: Int64) -> String {

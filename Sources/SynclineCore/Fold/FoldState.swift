@@ -17,6 +17,8 @@ package final class FoldState: ShapeNumbering {
     @exclusivity(unchecked) var hasUnreadableRows = false
     /// An undo before which none can be redone; nil only if none can.
     @exclusivity(unchecked) var firstUndone: UInt64?
+    /// An event before which no change is in the outbox; nil only if it is empty.
+    @exclusivity(unchecked) var firstChange: UInt64?
     /// The schema that the store has recorded.
     @exclusivity(unchecked) package internal(set) var declaration: Declaration?
     /// The last event that was folded.
@@ -42,12 +44,23 @@ package final class FoldState: ShapeNumbering {
         indexes = try StateReader(store.snapshot, shapes).allIndexes(types)
         hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
         firstUndone = try store.snapshot.firstKey(from: [Keyspace.undone])?.first == Keyspace.undone ? 0 : nil
+        firstChange = try StateReader(store.snapshot, shapes).firstChange
         declaration = try StateReader(store.snapshot, shapes).declaration
+    }
+
+    /// Counts a change that enters the outbox.
+    func countChange(of event: UInt64) {
+        if totals.pending == 0 { firstChange = event }
+        totals.made += 1
     }
 
     /// Reads a snapshot of the current state.
     func reader(of snapshot: StateSnapshot) -> StateReader {
-        StateReader(snapshot, shapes, StateFacts(ids: ids, indexes: indexes, types: types, pending: totals.pending))
+        StateReader(
+            snapshot, shapes,
+            StateFacts(
+                ids: ids, indexes: indexes, types: types, pending: totals.pending, firstChange: firstChange,
+                firstUndone: firstUndone))
     }
 
     package func rowKey(_ table: String, _ id: String) -> [UInt8] {
@@ -200,6 +213,7 @@ package final class FoldState: ShapeNumbering {
         let indexes: IndexList
         let types: TypeCatalog
         let firstUndone: UInt64?
+        let firstChange: UInt64?
         let declaration: Declaration?
         package let totals: ChangeCounts
         package let through: UInt64
@@ -208,7 +222,7 @@ package final class FoldState: ShapeNumbering {
     package var mark: Mark {
         Mark(
             shapes: shapes.count, ids: ids, indexes: indexes, types: types, firstUndone: firstUndone,
-            declaration: declaration, totals: totals, through: through)
+            firstChange: firstChange, declaration: declaration, totals: totals, through: through)
     }
 
     /// Returns to an earlier mark after the store has returned to it. Nothing is read, so nothing can fail.
@@ -219,6 +233,7 @@ package final class FoldState: ShapeNumbering {
         indexes = mark.indexes
         types = mark.types
         firstUndone = mark.firstUndone
+        firstChange = mark.firstChange
         declaration = mark.declaration
         totals = mark.totals
         through = mark.through

@@ -7,8 +7,11 @@ package struct StateFacts: Sendable {
     let ids: IDComparison
     let indexes: IndexList
     let types: TypeCatalog
-    /// The number of changes in the outbox.
+    /// The number of changes in the outbox, and an event before which none is in it.
     let pending: UInt64
+    let firstChange: UInt64?
+    /// An undo before which none can be redone; nil only if none can.
+    let firstUndone: UInt64?
 }
 
 /// A class, so that handing it on counts one reference and not one for each layer.
@@ -200,13 +203,30 @@ package final class StateReader: Sendable {
     package func forEachChange(
         from event: UInt64 = 0, _ body: (Position, JournalEntry) throws(SyncError) -> Bool
     ) throws(SyncError) {
+        // Those that left the outbox were removed, and to pass over them takes time.
+        let first = facts?.firstChange ?? 0
+        var left = event <= first ? facts?.pending : nil
+        if facts?.pending == 0 { return }
         var start = ByteWriter()
         start.append(Keyspace.journal)
-        start.append(ordered: event)
+        start.append(ordered: max(event, first))
         try snapshot.forEach(from: start.bytes) { key, value throws(SyncError) in
             let position = try Position(journalKey: key)
             if position.index == .max { return true }
-            return try body(position, try JournalEntry(value, shapes))
+            left = left.map { $0 &- 1 }
+            return try body(position, try JournalEntry(value, shapes)) && left != 0
+        }
+    }
+
+    /// The event of the first change in the outbox.
+    var firstChange: UInt64? {
+        get throws(SyncError) {
+            var first: UInt64?
+            try forEachChange { position, _ in
+                first = position.event
+                return false
+            }
+            return first
         }
     }
 

@@ -27,7 +27,11 @@ extension StateReader {
     package var undone: [UndoneTransaction] {
         get throws(SyncError) {
             var found: [UndoneTransaction] = []
-            try snapshot.forEach(prefix: [Keyspace.undone]) { key, value throws(SyncError) in
+            let first = facts.map(\.firstUndone) ?? 0
+            guard let first else { return [] }
+            // Those before it were removed, and to pass over them takes time.
+            try snapshot.forEach(from: Keyspace.undone(by: first)) { key, value throws(SyncError) in
+                guard key.first == Keyspace.undone else { return false }
                 found.append(
                     try value.decoded(as: "an undone transaction") { reader throws(MalformedBytes) in
                         var number = ByteReader(UnsafeRawBufferPointer(rebasing: key[1...]))

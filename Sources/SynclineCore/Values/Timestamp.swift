@@ -139,10 +139,7 @@ extension Timestamp: CustomStringConvertible {
         text.append(":", second % 60)
         if decimals > 0 {
             text.append(".")
-            let shown = min(decimals, 9)
-            var fraction = instant.nanoseconds
-            for _ in shown..<9 { fraction /= 10 }
-            text.append(Int64(fraction), width: Int(shown))
+            text.append(fraction: instant.nanoseconds, decimals: Int(min(decimals, 9)))
         }
         switch zone {
         case .utc: text.append("Z")
@@ -178,6 +175,23 @@ private struct FixedText {
         bytes[count] = UInt8(ascii: "0") &+ number / 10
         bytes[count &+ 1] = UInt8(ascii: "0") &+ number % 10
         count &+= 2
+    }
+
+    /// Appends the first decimals of nanoseconds.
+    mutating func append(fraction nanoseconds: UInt32, decimals: Int) {
+        if decimals == 3 {
+            let milliseconds = nanoseconds / 1_000_000
+            bytes[count] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: milliseconds / 100)
+            count &+= 1
+            return appendTwoDigits(Int64(milliseconds % 100))
+        }
+        var rest = nanoseconds
+        for _ in decimals..<9 { rest /= 10 }
+        for place in (count..<count &+ decimals).reversed() {
+            bytes[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count &+= decimals
     }
 
     /// Appends a number with leading zeros, and with more digits if it needs them.

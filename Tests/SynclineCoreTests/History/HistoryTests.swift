@@ -114,14 +114,33 @@ import Testing
             let step = try replay.step(event, number: UInt64(index) + 1)
             #expect(step.outcome == .folded)
             digests.append(replay.projector.store.digest)
+            try check(outboxOf: replay.projector)
         }
         #expect(try replay.projector.agrees(with: history.projector))
         for count in (0..<history.records.count).reversed() {
             #expect(try replay.back())
             #expect(replay.through == UInt64(count))
             #expect(replay.projector.store.digest == digests[count])
+            try check(outboxOf: replay.projector)
         }
         #expect(try !replay.back())
+    }
+
+    /// The facts say where the outbox begins and ends; without them, all of the state is searched.
+    private func check(outboxOf projector: Projector) throws {
+        let known = projector.reader(of: projector.store.snapshot)
+        let unknown = StateReader(known.snapshot, known.shapes)
+        func positions(_ reader: StateReader, from event: UInt64 = 0) throws -> [Position] {
+            var all: [Position] = []
+            try reader.forEachChange(from: event) { position, _ in
+                all.append(position)
+                return true
+            }
+            return all
+        }
+        let all = try positions(unknown)
+        #expect(try positions(known) == all && known.undone == unknown.undone)
+        if let event = all.last?.event { #expect(try positions(known, from: event) == positions(unknown, from: event)) }
     }
 
     @Test(arguments: seeds)
