@@ -17,7 +17,7 @@ extension SQLStore {
             for table in OldEntries.ends { try forget(table, before: time) }
         }
         if numbers == .ticks {
-            try database.write { connection throws(StoreFailure) in try connection.run(StateSQL.collectMarks) }
+            try collectDigests(before: now - 60_000)
         }
         try forget(.operations, before: now - 86_400_000)
     }
@@ -64,6 +64,21 @@ extension SQLStore {
             if table.change != nil { try record(end.change) }
             try database.write { connection throws(StoreFailure) in try connection.run(table.forget(through: end)) }
             if found[0].integer < StateSQL.portion { return }
+        }
+    }
+
+    /// Adds up what writers counted before a time, and forgets the marks of other programs.
+    private func collectDigests(before time: Int64) throws(StoreFailure) {
+        try database.write { connection throws(StoreFailure) in
+            try connection.run(StateSQL.collectMarks)
+            try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                var sums: [String: TableDigest] = [:]
+                try connection.forEachRow(of: StateSQL.takeSlots(before: time)) { row in
+                    sums[row.value(0).text, default: TableDigest()].add(TableDigest(row, at: 1))
+                }
+                for (table, sum) in sums { try connection.run(StateSQL.add(sum, to: table, dialect)) }
+                return ((), true)
+            }
         }
     }
 

@@ -59,8 +59,7 @@ extension SQLStore {
             let slot = row.value(3).integer
             if slot < 0 { finding.marks.append(slot) }
             if slot == 0 { (isBegun, finding.isKnown) = (true, row.value(2).integer != 0) }
-            finding.known.add(
-                TableDigest(rows: row.value(0).integer, hash: UInt64(bitPattern: row.value(1).integer)))
+            finding.known.add(TableDigest(row, at: 0))
         }
         if !finding.marks.isEmpty { finding.isKnown = false }
         return (finding, isBegun)
@@ -97,5 +96,12 @@ extension SQLStore {
             : "it has \(abs(rows)) rows \(rows > 0 ? "more" : "fewer") than the server wrote"
         return "table \(table) was changed by another program, which clients that read by cursor do not see: \(what); "
             + "see the page about other programs"
+    }
+}
+
+extension TableDigest {
+    /// The digest in two columns of a row.
+    init(_ row: any SQLRow, at place: Int) {
+        self.init(rows: row.value(place).integer, hash: UInt64(bitPattern: row.value(place + 1).integer))
     }
 }

@@ -22,7 +22,7 @@ final class SQLStore: TableStore {
     let numbers: NumberSource
     /// The part of the history known to be committed.
     let continuity = Mutex(Continuity())
-    private let definitions: [TableDefinition]
+    let definitions: [TableDefinition]
     private let published: SharedReading<Published>
 
     /// A lock that holds a closure itself would wrap it once more with each use.

@@ -179,7 +179,8 @@ enum StateSQL {
     // MARK: Digests
 
     /// The parts of a digest, and whether it was ever computed from the rows. Writers that do not wait for each other
-    /// count in slots of their own. Negative slots are marks of other programs' transactions.
+    /// count in slots of their own, and after some seconds in others: PostgreSQL passes over all versions of a row that
+    /// an old transaction may see. Negative slots are marks of other programs' transactions.
     static func digest(of table: String) -> SQLStatement {
         #"SELECT "rows", "hash", "isKnown", "slot" FROM "syncline_digests" WHERE "table" = \#(.text(table))"#
     }
@@ -194,6 +195,18 @@ enum StateSQL {
         WITH marks AS (DELETE FROM "syncline_digests" WHERE "slot" < 0 RETURNING "table") \
         UPDATE "syncline_digests" SET "isKnown" = 0 WHERE "slot" = 0 AND "table" IN (SELECT "table" FROM marks)
         """
+
+    /// Removes the slots in which writers counted before a time, and selects what they counted.
+    static func takeSlots(before time: Int64) -> SQLStatement {
+        """
+        DELETE FROM "syncline_digests" WHERE "slot" > 0 AND "slot" < \(.integer(time / slotSpan * slots)) \
+        RETURNING "table", "rows", "hash"
+        """
+    }
+
+    /// How many slots writers have at a time, and for how many milliseconds.
+    private static let slots: Int64 = 64
+    private static let slotSpan: Int64 = 10_000
 
     /// Begins to count a table's writes.
     static func beginDigest(of table: String) -> SQLStatement {
@@ -227,7 +240,7 @@ enum StateSQL {
             """
     }
 
-    /// The same in the slot of the connection.
+    /// The same in a slot of the connection.
     static func addInSlot(_ digest: TableDigest, to table: String) -> SQLStatement {
         let hash = SQLValue.integer(Int64(bitPattern: digest.hash))
         return SQLStatement(
@@ -236,9 +249,10 @@ enum StateSQL {
 
     private static let slotAddition = SQLStatement(
         """
-        INSERT INTO "syncline_digests" AS d VALUES (\(.text("")), 1 + pg_backend_pid() % 64, \(.integer(0)), \
-        \(.integer(0)), 0) ON CONFLICT ("table", "slot") DO UPDATE SET "rows" = d."rows" + excluded."rows", \
-        "hash" = d."hash" # excluded."hash"
+        INSERT INTO "syncline_digests" AS d VALUES (\(.text("")), \
+        floor(extract(epoch FROM clock_timestamp()) * 1000 / \(String(slotSpan)))::bigint * \(String(slots)) \
+        + pg_backend_pid() % \(String(slots)), \(.integer(0)), \(.integer(0)), 0) \
+        ON CONFLICT ("table", "slot") DO UPDATE SET "rows" = d."rows" + excluded."rows", "hash" = d."hash" # excluded."hash"
         """
     ).text(.postgres)
 
