@@ -8,6 +8,8 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
     /// The listeners by what they want to hear, and for each the number of rounds in which it heard nothing.
     private var groups: [EventInterest: [Listener: Int]] = [:]
     private var interests: [Listener: EventInterest] = [:]
+    /// How many listeners each caller has whose buckets matter.
+    private var subjects: [String: Int] = [:]
     /// The buckets of callers as of the mark, and as of the news to come.
     private var known: [String: CallerBuckets] = [:]
     private var learnt: [String: CallerBuckets] = [:]
@@ -35,6 +37,7 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
         let shared = groups.index(forKey: wanted).map { groups.keys[$0] } ?? wanted
         groups[shared, default: [:]][listener] = 0
         interests[listener] = shared
+        if let subject = shared.subject { subjects[subject, default: 0] += 1 }
         if let mark { return ChangeEvent(ChangeNews(mark).cursor, nil) }
         new.insert(listener)
         return nil
@@ -45,8 +48,9 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
         guard let wanted = interests.removeValue(forKey: listener) else { return }
         groups[wanted]?[listener] = nil
         if groups[wanted]?.isEmpty ?? false { groups[wanted] = nil }
-        guard let subject = wanted.subject, !groups.keys.contains(where: { $0.subject == subject }) else { return }
-        (known[subject], learnt[subject]) = (nil, nil)
+        guard let subject = wanted.subject, let count = subjects[subject] else { return }
+        subjects[subject] = count > 1 ? count - 1 : nil
+        if count == 1 { (known[subject], learnt[subject]) = (nil, nil) }
     }
 
     /// Called when the store is no longer asked: later listeners wait for the next one.
@@ -66,8 +70,10 @@ struct EventPlan<Listener: Hashable & Sendable>: Sendable {
         return questions
     }
 
-    /// Takes the buckets of a caller at the mark of the news to come.
-    mutating func learn(_ buckets: CallerBuckets, of subject: String) { learnt[subject] = buckets }
+    /// Takes the buckets of a caller at the mark of the news to come, unless its listeners left meanwhile.
+    mutating func learn(_ buckets: CallerBuckets, of subject: String) {
+        if subjects[subject] != nil { learnt[subject] = buckets }
+    }
 
     /// The tables of an interest that news names; nil if any may have changed.
     private func names(_ news: ChangeNews, _ interest: EventInterest) -> Set<String>? {

@@ -72,6 +72,14 @@ import Testing
         #expect(plan.questions(news(9, lists("x"))).count == 2)
         plan.remove(1)
         #expect(plan.questions(news(9, lists("x"))) == ["bob": ["a"]])
+        // An answer that comes after the last listener has left is not kept.
+        _ = plan.add(3, EventInterest(["a"], subject: "bob"))
+        plan.remove(2)
+        plan.learn(["a": lists("z")], of: "bob")
+        plan.learn(["a": lists("x")], of: "ann")
+        _ = told(news(9, lists("x")))
+        _ = plan.add(4, EventInterest(["a"], subject: "ann"))
+        #expect(plan.questions(news(10, lists("z"))) == ["ann": ["a"]])
     }
 
     @Test mutating func `a new listener hears the mark at once, and whatever follows it`() {
