@@ -44,7 +44,7 @@ package final class FoldState: ShapeNumbering {
         indexes = try StateReader(store.snapshot, shapes).allIndexes(types)
         hasUnreadableRows = try store.snapshot.firstKey(from: [Keyspace.unreadable])?.first == Keyspace.unreadable
         firstUndone = try store.snapshot.firstKey(from: [Keyspace.undone])?.first == Keyspace.undone ? 0 : nil
-        firstChange = try StateReader(store.snapshot, shapes).firstChange
+        firstChange = totals.pending == 0 ? nil : 0
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 

@@ -218,18 +218,6 @@ package final class StateReader: Sendable {
         }
     }
 
-    /// The event of the first change in the outbox.
-    var firstChange: UInt64? {
-        get throws(SyncError) {
-            var first: UInt64?
-            try forEachChange { position, _ in
-                first = position.event
-                return false
-            }
-            return first
-        }
-    }
-
     /// Whether the server's failing answers stopped a push, and nothing since then shows that it works.
     package var isServerInDoubt: Bool {
         get throws(SyncError) {

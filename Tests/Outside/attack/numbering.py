@@ -1,6 +1,6 @@
 """Writers of several processes and programs that write with SQL, killed at random, while readers follow the changes: at the
-end of each round, each reader has every row, and got no change twice. SYNCLINE_MISTAKE=1 shows that a mistake is found:
-readers then stop before no running transaction."""
+end of each round, each reader has every row, and got no change twice, and each row that was written alone is as its
+writer was told. SYNCLINE_MISTAKE=1 shows that a mistake is found: readers then stop before no running transaction."""
 
 import os
 import random
@@ -157,6 +157,63 @@ class Client(threading.Thread):
                 time.sleep(0.05)
 
 
+class Single(threading.Thread):
+    """Writes rows of its own one by one, each again until it is answered, and reads them: what was answered is there."""
+
+    def __init__(self, servers, chance, number, over):
+        super().__init__()
+        self.servers, self.chance, self.number, self.over = servers, chance, number, over
+        self.rows, self.count, self.faults = {"t": {}, "h": {}}, 0, []
+        self.start()
+
+    def ask(self, method, target, item=None, headers=None):
+        """The first answer of a server that is there; a write that is sent again has the same id."""
+        while True:
+            try:
+                answer = self.servers.ask(self.chance.randrange(PROCESSES), method, target, item, headers)
+                if answer.status < 500:
+                    return answer
+            except (Lost, ConnectionError):
+                pass
+            time.sleep(0.02)
+
+    def write(self, expected, method, target, item=None):
+        self.count += 1
+        operation = f"s{self.number}-{time.monotonic_ns()}"
+        answer = self.ask(method, target, item, {"X-Syncline-Operation-Id": operation})
+        if answer.status not in expected:
+            self.faults.append(f"{method} {target}: {answer.status} {answer.code}")
+
+    def run(self):
+        while not self.over.is_set():
+            table = self.chance.choice("th")
+            rows = self.rows[table]
+            name = self.chance.choice(list(rows)) if len(rows) > 20 else f"s{self.number}-{self.count}"
+            place, text = f"/tables/{table}/{name}", str(self.chance.random())
+            kind = self.chance.random()
+            if name not in rows:
+                self.write([201], "POST", f"/tables/{table}", {"id": name, "text": text})
+                rows[name] = text
+            elif kind < 0.4:
+                self.write([200], "PATCH", place, {"text": text})
+                rows[name] = text
+            elif kind < 0.6:
+                self.write([200, 204], "DELETE", place)
+                del rows[name]
+            else:
+                answer = self.ask("GET", place)
+                if answer.status != 200 or answer.json["text"] != rows[name]:
+                    self.faults.append(f"{place} is {answer.status} {answer.body[:80]}, not {rows[name]}")
+
+    def check(self, cluster):
+        """Compares the rows with those in the database."""
+        for table, rows in self.rows.items():
+            found = cluster.execute(f"SELECT \"id\", \"text\" FROM {table} WHERE NOT \"deleted\" AND \"id\" LIKE 's{self.number}-%'")
+            there = dict(line.split("|") for line in found if line)
+            if there != rows:
+                self.faults.append(f"{table} has {sorted(there.items() ^ rows.items())[:3]}")
+
+
 class Reader(threading.Thread):
     """Follows the changes of a table to their end, again and again, on any process."""
 
@@ -253,12 +310,13 @@ def end_prepared(cluster, chance):
         pass
 
 
-def play(options, cluster, servers, chance, result):
+def play(options, cluster, servers, chance, round, result):
     over, ends = threading.Event(), threading.Event()
     readers = [Reader(servers, random.Random(chance.random()), table, ends) for table in "tht"]
     old = OldReader(servers, random.Random(chance.random()), ends)
     writers = [Foreign(cluster, random.Random(chance.random()), number, over) for number in range(4)]
     clients = [Client(servers, random.Random(chance.random()), number, over) for number in range(4)]
+    singles = [Single(servers, random.Random(chance.random()), f"{round}.{number}", over) for number in range(12)]
     until = time.monotonic() + options.seconds
     while time.monotonic() < until:
         time.sleep(chance.uniform(0.2, 1.5))
@@ -277,7 +335,7 @@ def play(options, cluster, servers, chance, result):
                 pass
         end_prepared(cluster, chance)
     over.set()
-    for thread in [writer.thread for writer in writers] + clients:
+    for thread in [writer.thread for writer in writers] + clients + singles:
         while thread.is_alive():
             end_prepared(cluster, chance)
             thread.join(0.3)
@@ -287,6 +345,10 @@ def play(options, cluster, servers, chance, result):
     ends.set()
     for reader in [*readers, old]:
         reader.join()
+    for single in singles:
+        single.check(cluster)
+        result["wrong"] += len(single.faults)
+        result["told"] += single.faults[:2]
     for reader in [*readers, old]:
         table = getattr(reader, "table", "t")
         there = dict(line.split("|") for line in cluster.execute(f'SELECT "id", "version" FROM {table} WHERE NOT "deleted"') if line)
@@ -302,7 +364,7 @@ def play(options, cluster, servers, chance, result):
         result["resets"] += getattr(reader, "resets", 0)
         if missed or ghosts or getattr(reader, "faults", []):
             result["told"].append(f"{kind}: missed {missed[:3]}, ghosts {ghosts[:3]}, {getattr(reader, 'faults', [])[:3]}")
-    result["writes"] += sum(writer.count for writer in writers) + sum(client.count for client in clients)
+    result["writes"] += sum(writer.count for writer in writers) + sum(client.count for client in clients + singles)
 
 
 def number(version):
@@ -318,19 +380,19 @@ def run(options, backend, folder):
     cluster = Cluster(folder)
     seed = int(os.environ.get("SYNCLINE_SEED", "1"))
     rounds = int(os.environ.get("SYNCLINE_ROUNDS", "3"))
-    result = {key: 0 for key in ["rows", "missed", "ghosts", "doubled", "kills", "crashes", "writes", "resets"]}
+    result = {key: 0 for key in ["rows", "missed", "ghosts", "doubled", "wrong", "kills", "crashes", "writes", "resets"]}
     result["told"] = []
     try:
         servers = Servers(options, cluster.store, folder)
         if os.environ.get("SYNCLINE_MISTAKE"):
             mistake(cluster)
         for place in range(rounds):
-            play(options, cluster, servers, random.Random(seed + place), result)
+            play(options, cluster, servers, random.Random(seed + place), place, result)
         for server in servers.all:
             server.kill()
     finally:
         cluster.close()
     told = (f"{rounds} rounds, {result['writes']} writes, {result['rows']} rows read, {result['kills']} processes and "
             f"{result['crashes']} clusters killed, {result['resets']} new epochs seen")
-    missed = [f"{result[key]} {key}" for key in ["missed", "ghosts", "doubled"] if result[key]] + result["told"][:4]
+    missed = [f"{result[key]} {key}" for key in ["missed", "ghosts", "doubled", "wrong"] if result[key]] + result["told"][:4]
     return {"attack": "numbers", "database": backend.name, "told": told, "missed": missed}
