@@ -14,8 +14,19 @@ package enum SystemSource {
     /// A clock that only goes forward, for how long something takes.
     package static func instant() -> ContinuousClock.Instant { .now }
 
-    /// Blocks the calling thread for some milliseconds.
-    package static func block(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+    #if !canImport(Darwin)
+        /// When some time will have passed, by that clock.
+        package static func end(of duration: Duration) -> (seconds: Int, nanoseconds: Int) {
+            var end = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &end)
+            let rest = duration + .nanoseconds(end.tv_nsec)
+            let (seconds, attoseconds) = rest.components
+            return (end.tv_sec + Int(seconds), Int(attoseconds / 1_000_000_000))
+        }
+    #endif
+
+    /// Blocks the calling thread, however the wall clock is set meanwhile.
+    package static func block(microseconds: UInt32) { usleep(microseconds) }
 
     /// Sixteen bytes without a pattern.
     package static func chance() -> (high: UInt64, low: UInt64) {

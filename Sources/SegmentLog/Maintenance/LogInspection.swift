@@ -92,6 +92,6 @@ package struct LogInspection: Sendable {
 
     /// Gives a writer time to finish an operation.
     private func pause() {
-        SystemSource.block(milliseconds: 2)
+        SystemSource.block(microseconds: 2000)
     }
 }

@@ -99,7 +99,7 @@ final class EventHub: Sendable {
         for (event, streams) in told {
             for part in EventPlan.parts(of: streams, after: sent) {
                 // Here, so that no later event overtakes one that waits.
-                if part.waits { pause() }
+                if part.waits { Duration.milliseconds(100).block() }
                 send(event, to: part.listeners)
                 sent += part.listeners.count
             }
@@ -115,9 +115,5 @@ final class EventHub: Sendable {
         DispatchQueue.concurrentPerform(iterations: 2) { half in
             for stream in half == 0 ? streams[..<middle] : streams[middle...] { stream.send(event) }
         }
-    }
-
-    private func pause() {
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(100))
     }
 }

@@ -1,8 +1,8 @@
 // The removal of old tombstones, ends of rights, and remembered operations. They are found by reading, and removed in
 // portions: a write waits for the removal of one portion, never for a search. Each portion is recorded before.
 
-import Synchronization
 import SynclineCore
+import SynclineGround
 import SynclineTables
 
 extension SQLStore {

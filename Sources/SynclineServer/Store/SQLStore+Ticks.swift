@@ -161,11 +161,11 @@ extension SQLStore {
         }
         ticks.carryOut(tick)
         let (start, patience) = (ContinuousClock.Instant.present, environment.patience(isHeld: ticks.isHeld))
-        var pause = 250
+        var pause = Duration.microseconds(250)
         while start.duration(to: .present) < patience {
             if case .done(let result) = try read(wanted) { return result }
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(pause))
-            pause = min(2 * pause, 8000)
+            pause.block()
+            pause = min(pause * 2, .milliseconds(8))
         }
         guard case .done(let result) = try read(.min) else { throw .broken("a read that may be late has no result") }
         return result

@@ -1,5 +1,6 @@
 // Time and randomness of the system.
 
+import CLibrary
 import SynclineGround
 import SynclineTables
 
@@ -25,4 +26,15 @@ extension WorkLimit {
 extension Duration {
     /// Whole milliseconds, rounded down.
     var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+
+    #if !canImport(Darwin)
+        /// When it will have passed, by a clock that only goes forward.
+        var end: timespec {
+            let (seconds, nanoseconds) = SystemSource.end(of: self)
+            return timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+        }
+    #endif
+
+    /// Blocks the calling thread for as long, a second at most, however the wall clock is set meanwhile.
+    func block() { SystemSource.block(microseconds: UInt32(clamping: Int64(self / .microseconds(1)))) }
 }

@@ -74,8 +74,8 @@ final class Journal: Sendable {
 
     /// Waits until all queued lines are written, but no longer than this number of seconds.
     func flush(seconds: Int) {
-        let done = DispatchSemaphore(value: 0)
+        let done = TimedSemaphore(value: 0)
         writer.async { done.signal() }
-        _ = done.wait(timeout: .now() + .seconds(seconds))
+        _ = done.wait(atMost: .seconds(seconds))
     }
 }

@@ -2,7 +2,6 @@
 // connections. A connection waits in a slot that is emptied and filled in one step, so that threads that need one at
 // the same time do not wait for each other.
 
-import Dispatch
 import SynclineGround
 import SynclineTables
 
@@ -22,7 +21,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     }
 
     private let slots: [Slot]
-    private let free: DispatchSemaphore
+    private let free: TimedSemaphore
     private let timeout: Duration
     private let lent = Atomic(0)
     private let waiting = Atomic(0)
@@ -34,7 +33,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     ) {
         self.make = make
         self.timeout = timeout
-        free = DispatchSemaphore(value: limit)
+        free = TimedSemaphore(value: limit)
         slots = (0..<limit).map { _ in Slot() }
     }
 
@@ -47,7 +46,7 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
         _ body: (Connection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
         waiting.add(1, ordering: .relaxed)
-        let isFree = free.wait(timeout: .now() + .milliseconds(Int((time ?? timeout).milliseconds))) == .success
+        let isFree = free.wait(atMost: time ?? timeout)
         waiting.subtract(1, ordering: .relaxed)
         guard isFree else {
             throw .busy(FailureReason(.busy, "all \(slots.count) connections to the database are in use"))

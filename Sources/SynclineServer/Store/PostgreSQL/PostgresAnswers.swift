@@ -132,7 +132,7 @@ extension PostgresConnection {
     func cancel() {
         guard let request = PQgetCancel(handle) else { return }
         let address = UInt(bitPattern: request)
-        let isHeard = DispatchSemaphore(value: 0)
+        let isHeard = TimedSemaphore(value: 0)
         // A queue of its own has a thread at once; the global queue has one for each processor.
         DispatchQueue(label: "syncline.cancel").async {
             guard let request = OpaquePointer(bitPattern: address) else { return }
@@ -142,6 +142,6 @@ extension PostgresConnection {
             isHeard.signal()
         }
         // A request that arrives later would cancel the next statement.
-        if isHeard.wait(timeout: .now() + .seconds(1)) == .timedOut { isGivenUp = true }
+        if !isHeard.wait(atMost: .seconds(1)) { isGivenUp = true }
     }
 }

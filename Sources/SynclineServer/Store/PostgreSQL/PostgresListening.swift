@@ -7,7 +7,6 @@ import SynclineTables
 
 final class PostgresListening: Sendable {
     private let isOver = Atomic(false)
-    private static let pause = DispatchTimeInterval.seconds(1)
 
     /// Listens until the end. After a failure it connects again.
     func begin(
@@ -25,7 +24,7 @@ final class PostgresListening: Sendable {
                         if let number = try connection.notification(within: 200) { body(number) }
                     }
                 } catch {
-                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + PostgresListening.pause)
+                    Duration.seconds(1).block()
                 }
             }
         }
