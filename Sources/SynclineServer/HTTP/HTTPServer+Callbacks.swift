@@ -26,9 +26,9 @@ enum DaemonOptions {
             option(.NOTIFY_CONNECTION, unsafeBitCast(noteConnection, to: Int.self), context),
         ]
         assert(connections < DaemonOptions.epollLimit)
-        var flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
-            | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
+        // With epoll, libmicrohttpd asks again and again while a TLS handshake waits for its client.
+        let waits = isSecure ? MHD_USE_POLL_INTERNAL_THREAD : MHD_USE_EPOLL_INTERNAL_THREAD
+        var flags = waits.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
         guard isSecure else {
             options.append(option(.END, 0))
             return syncline_mhd_start(flags, answerRequest, context, &options)

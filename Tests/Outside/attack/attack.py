@@ -10,6 +10,7 @@ import time
 
 import adopted
 import attacks
+import handshakes
 import numbering
 import rights
 import stall
@@ -23,7 +24,7 @@ from wire import Lost
 EXTRAS = {
     "rights": (rights.run, [PostgreSQL, SQLite]), "adopted": (adopted.run, [PostgreSQL, SQLite]),
     "starts": (starts.run, [PostgreSQL]), "numbers": (numbering.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]),
-    "wakeups": (wakeups.run, [SQLite, PostgreSQL])}
+    "wakeups": (wakeups.run, [SQLite, PostgreSQL]), "handshakes": (handshakes.run, [SQLite])}
 
 
 class Options:
@@ -34,8 +35,8 @@ class Options:
             "stays within its bound, and if the server ends within 10 s of SIGTERM. Exit code 1 if any was not.")
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
-                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted or "
-                            "wakeups, or starts, stall or numbers (the last three only on PostgreSQL)")
+                            + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted, "
+                            "wakeups or handshakes, or starts, stall or numbers (the last three only on PostgreSQL)")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")
