@@ -32,7 +32,7 @@ extension ServerTool {
         DispatchQueue(label: "syncline.signals").async {
             var count = 0
             while true {
-                guard signals.wait(seconds: 3600) != nil else { continue }
+                guard signals.wait(until: .present + .seconds(3600)) != nil else { continue }
                 count += 1
                 if count == 1 { run.stop() } else { task.cancel() }
             }

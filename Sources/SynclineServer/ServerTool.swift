@@ -70,14 +70,17 @@ package enum ServerTool {
         ServiceManager.tell(.ready)
         // Waiting for the database must not delay signals.
         let upkeep = DispatchQueue(label: "syncline.upkeep")
-        upkeep.async { server.maintain() }
+        var due = ContinuousClock.Instant.present
         while true {
-            switch signals.wait(seconds: 3600) {
+            switch signals.wait(until: due) {
             case .stop:
                 ServiceManager.tell(.stopping)
                 return server.stop()
             case .reload: reload(server, words)
-            case nil: upkeep.async { server.maintain() }
+            case nil:
+                // However often settings are read again meanwhile.
+                due = .present + .seconds(3600)
+                upkeep.async { server.maintain() }
             }
         }
     }

@@ -41,11 +41,12 @@ struct ServerSignals {
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     }
 
-    /// The request of a signal; nil if none arrived within this number of seconds.
-    func wait(seconds: Int32) -> Command? {
+    /// The request of a signal; nil if none arrived up to an instant.
+    func wait(until end: ContinuousClock.Instant) -> Command? {
         var question = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while true {
-            let count = poll(&question, 1, seconds * 1000)
+            let rest = ContinuousClock.Instant.present.duration(to: end).milliseconds + 1
+            let count = poll(&question, 1, Int32(clamping: max(0, rest)))
             if count == 0 { return nil }
             var byte: UInt8 = 0
             // Interrupted: the byte is in the pipe.
