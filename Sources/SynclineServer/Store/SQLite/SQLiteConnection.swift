@@ -14,12 +14,18 @@ final class SQLiteConnection: SQLConnection {
     /// The limit for its work; nil for no limit.
     var limit: WorkLimit?
     /// How long a statement waits for a lock of another process.
-    static let lockMilliseconds: Int32 = 10_000
+    var patience = SQLiteConnection.patience
+    static let patience = Duration.seconds(10)
+    /// The same for the next ones, until the lock has been free: those that wait in line do not each wait for long.
+    private static let laterPatience = Duration.seconds(1)
+    private var waitStart = ContinuousClock.Instant.present
+    private let waits: LockWaits
     /// Clients' filters can create any number of different statements.
     private static let statementLimit = 200
 
     /// Opens a file; `isReader` for one that never writes.
-    init(path: String, isReader: Bool) throws(StoreFailure) {
+    init(path: String, isReader: Bool, waits: LockWaits = LockWaits()) throws(StoreFailure) {
+        self.waits = waits
         var opened: OpaquePointer?
         let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         // One thread at a time uses it, so SQLite's own lock is not needed.
@@ -31,7 +37,7 @@ final class SQLiteConnection: SQLConnection {
             throw .broken(FailureReason(kind, "the database \(path) can't be opened: \(reason)"))
         }
         handle = opened
-        sqlite3_busy_timeout(handle, SQLiteConnection.lockMilliseconds)
+        sqlite3_busy_handler(handle, waitForLock, Unmanaged.passUnretained(self).toOpaque())
         // A name in double quotes that is not a column is an error, never a string.
         syncline_sqlite_refuse_text_in_double_quotes(handle)
         // A few thousand steps take some tens of microseconds.
@@ -40,6 +46,18 @@ final class SQLiteConnection: SQLConnection {
             sqlite3_create_function_v2(
                 handle, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, function, nil, nil, nil)
         }
+    }
+
+    /// Waits a moment for a lock; returns false if that was the last one.
+    fileprivate func waitsForLock(_ count: Int32) -> Bool {
+        let now = ContinuousClock.Instant.present
+        if count == 0 { waitStart = now }
+        if waits.areOver || waitStart.duration(to: now) >= patience {
+            patience = min(patience, SQLiteConnection.laterPatience)
+            return false
+        }
+        Duration.milliseconds(count < 10 ? 1 : 20).block()
+        return true
     }
 
     deinit {
@@ -152,6 +170,21 @@ final class SQLiteConnection: SQLConnection {
         default: return .broken(FailureReason(kind, "\(reason) (SQLite code \(code))"))
         }
     }
+}
+
+/// Whether the connections of a database still wait for locks of other processes.
+final class LockWaits: Sendable {
+    private let over = Atomic(false)
+
+    var areOver: Bool { over.load(ordering: .acquiring) }
+
+    func end() { over.store(true, ordering: .releasing) }
+}
+
+/// Called by SQLite, on the working thread, when another process has a lock, to ask whether to try again.
+private nonisolated func waitForLock(_ context: UnsafeMutableRawPointer?, _ count: Int32) -> Int32 {
+    guard let context else { return 0 }
+    return Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().waitsForLock(count) ? 1 : 0
 }
 
 /// Called by SQLite, on the working thread, to ask whether to stop.

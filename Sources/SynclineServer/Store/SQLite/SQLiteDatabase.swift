@@ -9,6 +9,7 @@ final class SQLiteDatabase: SQLDatabase {
     private let writer: ConnectionPool<SQLiteConnection>
     private let readers: ConnectionPool<SQLiteConnection>
     private let watch: ConnectionPool<SQLiteConnection>
+    private let waits = LockWaits()
 
     /// Otherwise parallel readers would wait for the lock under which SQLite counts its memory.
     private static let isTuned: Void = syncline_sqlite_count_no_memory()
@@ -18,24 +19,24 @@ final class SQLiteDatabase: SQLDatabase {
         // The files beside it get the same permissions.
         SystemFiles.createPrivate(path)
         // Creates the file at once and checks that it is a database.
-        _ = try SQLiteDatabase.writer(path)
+        _ = try SQLiteDatabase.writer(path, waits)
         // A caller that waits for the writer waits for a large batch, or for the writers of another process.
-        writer = ConnectionPool(limit: 1, timeout: limits.statement) { () throws(StoreFailure) in
-            try SQLiteDatabase.writer(path)
+        writer = ConnectionPool(limit: 1, timeout: limits.statement) { [waits] () throws(StoreFailure) in
+            try SQLiteDatabase.writer(path, waits)
         }
-        watch = ConnectionPool(limit: 1, timeout: limits.check) { () throws(StoreFailure) in
-            try SQLiteConnection(path: path, isReader: true)
+        watch = ConnectionPool(limit: 1, timeout: limits.check) { [waits] () throws(StoreFailure) in
+            try SQLiteConnection(path: path, isReader: true, waits: waits)
         }
-        readers = ConnectionPool(limit: count, timeout: limits.turn) { () throws(StoreFailure) in
-            let reader = try SQLiteConnection(path: path, isReader: true)
+        readers = ConnectionPool(limit: count, timeout: limits.turn) { [waits] () throws(StoreFailure) in
+            let reader = try SQLiteConnection(path: path, isReader: true, waits: waits)
             // Together as much as the writer. A negative value is a size in KiB.
             try reader.execute("PRAGMA cache_size = -\(max(512, 65_536 / count))")
             return reader
         }
     }
 
-    private static func writer(_ path: String) throws(StoreFailure) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, isReader: false)
+    private static func writer(_ path: String, _ waits: LockWaits) throws(StoreFailure) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, isReader: false, waits: waits)
         try connection.execute("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
         // Pages are copied back at about 30 MB, rather than within every large batch.
@@ -55,14 +56,20 @@ final class SQLiteDatabase: SQLDatabase {
         return try readers.withConnection { connection throws(StoreFailure) in
             connection.limit = limit
             defer { connection.limit = nil }
-            return try body(connection)
+            let result = try body(connection)
+            connection.patience = SQLiteConnection.patience
+            return result
         }
     }
 
     func write<Result>(
         _ body: (any SQLConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-        try writer.withConnection { connection throws(StoreFailure) in try body(connection) }
+        try writer.withConnection { connection throws(StoreFailure) in
+            let result = try body(connection)
+            connection.patience = SQLiteConnection.patience
+            return result
+        }
     }
 
     func check() throws(StoreFailure) {
@@ -73,8 +80,9 @@ final class SQLiteDatabase: SQLDatabase {
         try check()
         do throws(StoreFailure) {
             try writer.withConnection(waiting: .zero) { connection throws(StoreFailure) in
-                try connection.execute("PRAGMA busy_timeout = 0")
-                defer { _ = try? connection.execute("PRAGMA busy_timeout = \(SQLiteConnection.lockMilliseconds)") }
+                let patience = connection.patience
+                connection.patience = .zero
+                defer { connection.patience = patience }
                 try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in ((), false) }
             }
         } catch {
@@ -83,8 +91,8 @@ final class SQLiteDatabase: SQLDatabase {
         }
     }
 
-    /// An SQLite statement never waits for another machine.
-    func interrupt() {}
+    /// Statements no longer wait for locks of other processes.
+    func interrupt() { waits.end() }
 
     var pools: [PoolUse] { [writer.use("writers"), readers.use("readers")] }
 
