@@ -34,7 +34,10 @@ enum StatusCommand {
         let view = try await context.view(arguments)
         let path = try context.path(reading: arguments)
         let status = try context.whileReading("reading") {
-            try StoreStatus(view.reader, in: view.storage, through: view.through)
+            // A compaction may remove what it reads.
+            try HistoryReading.run(view.storage, claiming: false) {
+                try StoreStatus(view.reader, in: view.storage, through: view.through)
+            }
         }
         let branches = try Branches.names(view.storage)
         try context.output.value(status.json(of: path, branches))

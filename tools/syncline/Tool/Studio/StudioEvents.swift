@@ -108,6 +108,18 @@ final class StudioEvents: Sendable {
     func lines(
         _ filter: StudioFilter, _ ids: IDComparison, skip: Int, top: Int, find number: UInt64?
     ) throws -> JSONValue {
+        do {
+            return try known(filter, ids, skip, top, number)
+        } catch let error as LogError where error.code == .collected {
+            // A compaction has removed events that the index had.
+            _ = try advance()
+            return try known(filter, ids, skip, top, number)
+        }
+    }
+
+    private func known(
+        _ filter: StudioFilter, _ ids: IDComparison, _ skip: Int, _ top: Int, _ number: UInt64?
+    ) throws -> JSONValue {
         let ofRow = try filter.row.map { try numbers(of: $0, ids) }
         let (all, index) = content.withLock { content in (content.lines(of: filter, ofRow), content.index) }
         let place = number.map { all.place(of: $0) }
