@@ -271,6 +271,9 @@ class OldReader(threading.Thread):
     def run(self):
         while not self.over.is_set():
             self.page()
+        self.finish()
+
+    def finish(self):
         while self.page() != "end":
             pass
 
@@ -352,9 +355,14 @@ def play(options, cluster, servers, chance, round, result):
     for reader in [*readers, old]:
         table = getattr(reader, "table", "t")
         there = dict(line.split("|") for line in cluster.execute(f'SELECT "id", "version" FROM {table} WHERE NOT "deleted"') if line)
-        known = {name: version for name, version in reader.rows.items() if version is not None}
-        decoded = {name: str(number(version)) for name, version in known.items()}
-        missed = [name for name, version in there.items() if decoded.get(name) != version]
+        # A read waits for a moment only for what was held back until just now: the next one has it.
+        for _ in range(10):
+            decoded = {name: str(number(version)) for name, version in reader.rows.items() if version is not None}
+            missed = [name for name, version in there.items() if decoded.get(name) != version]
+            if not missed:
+                break
+            time.sleep(0.5)
+            reader.finish()
         ghosts = [name for name in decoded if name not in there]
         kind = "reader of times" if reader is old else f"reader of {table}"
         result["rows"] += reader.count

@@ -67,6 +67,9 @@ class Wire:
         while len(self.buffer) < length:
             self.more()
         body, self.buffer = self.buffer[:length], self.buffer[length:]
+        # A port that no server has any more may have been connected to itself.
+        if not lines[0].startswith("HTTP/"):
+            raise Lost("no server answered")
         return Answer(int(lines[0].split(" ")[1]), headers, body)
 
     def more(self):
