@@ -41,7 +41,7 @@ struct DecisionFold {
             state.rebuild(&entry, from: left, frozen: nil, after: frozen)
         case (let change?, .row):
             state.totals.resolved += UInt64(taken.count)
-            state.countChange(of: number)
+            state.count(since: number)
             try replace(&entry, by: change, at: Position(event: number), key, rest, revives: revives)
         case (let change?, _):
             state.totals.superseded += UInt64(taken.count - 1)

@@ -48,10 +48,10 @@ package final class FoldState: ShapeNumbering {
         declaration = try StateReader(store.snapshot, shapes).declaration
     }
 
-    /// Counts a change that enters the outbox.
-    func countChange(of event: UInt64) {
-        if totals.pending == 0 { firstChange = event }
-        totals.made += 1
+    /// Counts changes of an event, or of later ones, that enter the outbox.
+    func count(_ changes: Int = 1, since event: UInt64) {
+        firstChange = totals.pending == 0 ? event : min(firstChange ?? event, event)
+        totals.made += UInt64(changes)
     }
 
     /// Reads a snapshot of the current state.

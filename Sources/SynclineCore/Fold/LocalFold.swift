@@ -79,7 +79,7 @@ package struct LocalFold {
             state.scratch.value.removeAll()
             JournalEntry.encode(insertOf: key, isGrouped: isGrouped, into: &state.scratch.value)
             state.scratch.value.withView { value in position.withJournalKey { state.store.put($0, value, old: nil) } }
-            state.countChange(of: position.event)
+            state.count(since: position.event)
             return true
         }
     }
@@ -144,7 +144,7 @@ package struct LocalFold {
         }
         state.write(journalEntry, at: position, old: nil)
         try state.write(entry, key, old: old)
-        state.countChange(of: position.event)
+        state.count(since: position.event)
         return true
     }
 

@@ -138,7 +138,7 @@ extension FoldState {
             entry.isResolution = change.isResolution
             return ChainLink(position: change.position, change: entry, columns: change.columns, stored: nil)
         }
-        totals.made += UInt64(links.count)
+        if let first = links.first { count(links.count, since: first.position.event) }
         rebuild(&entry, from: links, frozen: carried.frozen, decidesAgain: false)
         try write(entry, key, old: old)
     }
