@@ -15,7 +15,7 @@ package enum SystemSource {
     package static func instant() -> ContinuousClock.Instant { .now }
 
     #if !canImport(Darwin)
-        /// When some time will have passed, by that clock.
+        /// When some time will have passed, by a clock that only goes forward.
         package static func end(of duration: Duration) -> (seconds: Int, nanoseconds: Int) {
             var end = timespec()
             clock_gettime(CLOCK_MONOTONIC, &end)

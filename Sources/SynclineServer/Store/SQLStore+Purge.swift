@@ -9,24 +9,29 @@ extension SQLStore {
     /// Removes tombstones that were made before a time, and operations that are older than a day.
     func purge(tombstonesBefore time: Int64?) throws(StoreFailure) {
         let now = environment.now()
+        var failure: StoreFailure?
+        func attempt(_ work: () throws(StoreFailure) -> Void) {
+            do throws(StoreFailure) { try work() } catch { failure = failure ?? error }
+        }
+        if numbers == .ticks { attempt { () throws(StoreFailure) in try collectDigests(before: now - 60_000) } }
+        attempt { () throws(StoreFailure) in try forget(.operations, before: now - 86_400_000) }
         if let time {
+            for table in OldEntries.ends { attempt { () throws(StoreFailure) in try forget(table, before: time) } }
+            // The database may refuse to delete rows of one of them.
             for statements in currentCatalogue.tables.values
             where statements.schema.systemColumns.contains(.deleted) {
-                try purge(statements, before: time)
+                attempt { () throws(StoreFailure) in try purge(statements, before: time) }
             }
-            for table in OldEntries.ends { try forget(table, before: time) }
         }
-        if numbers == .ticks {
-            try collectDigests(before: now - 60_000)
-        }
-        try forget(.operations, before: now - 86_400_000)
+        if let failure { throw failure }
     }
 
-    /// Removes the tombstones of a table with soft delete, the oldest first. Those before an earlier limit are gone: only
-    /// the time since then is searched. Rows that are restored meanwhile are not removed.
+    /// Removes the tombstones of a table with soft delete, the oldest first. Rows that are restored meanwhile are not
+    /// removed. In a table that the server made, those before an earlier limit were removed, so the time since then is
+    /// searched; others may have times in any form.
     private func purge(_ statements: TableSQL, before time: Int64) throws(StoreFailure) {
-        let table = statements.schema.definition.name
-        var (from, removed) = (purges.withLock { $0[table] }, [] as [String])
+        let (table, isOwn) = (statements.schema.definition.name, statements.schema.isOwn)
+        var (from, removed) = (isOwn ? purges.withLock { $0[table] } : nil, [] as [String])
         while true {
             let found = try database.read { connection throws(StoreFailure) in
                 try connection.all(statements.tombstones(from: from, before: time)) { row in
@@ -47,7 +52,7 @@ extension SQLStore {
                     return ((), true)
                 }
             }
-            (from, removed) = (found.last?.time, ids)
+            (from, removed) = (isOwn ? found.last?.time : nil, ids)
             if ids.count < StateSQL.portion { break }
         }
         purges.withLock { $0[table] = time }
@@ -62,16 +67,20 @@ extension SQLStore {
             guard let found, found[0].integer > 0 else { return }
             let end = Stamp(change: found[2].integer, time: found[1].integer)
             if table.change != nil { try record(end.change) }
-            try database.write { connection throws(StoreFailure) in try connection.run(table.forget(through: end)) }
+            try database.write { connection throws(StoreFailure) in
+                try connection.run(table.forget(through: end, dialect))
+            }
             if found[0].integer < StateSQL.portion { return }
         }
     }
 
-    /// Adds up what writers counted before a time, and forgets the marks of other programs.
+    /// Adds up what writers counted before a time, and forgets the marks of other programs. A table whose writes a sweep
+    /// begins to count waits, or is counted from then on.
     private func collectDigests(before time: Int64) throws(StoreFailure) {
         try database.write { connection throws(StoreFailure) in
             try connection.run(StateSQL.collectMarks)
             try connection.transaction(dialect.beginWriting) { () throws(StoreFailure) in
+                try connection.execute(StateSQL.line)
                 var sums: [String: TableDigest] = [:]
                 try connection.forEachRow(of: StateSQL.takeSlots(before: time)) { row in
                     sums[row.value(0).text, default: TableDigest()].add(TableDigest(row, at: 1))

@@ -30,7 +30,7 @@ extension Duration {
     #if !canImport(Darwin)
         /// When it will have passed, by a clock that only goes forward.
         var end: timespec {
-            let (seconds, nanoseconds) = SystemSource.end(of: self)
+            let (seconds, nanoseconds) = SystemSource.end(of: max(self, .zero))
             return timespec(tv_sec: seconds, tv_nsec: nanoseconds)
         }
     #endif

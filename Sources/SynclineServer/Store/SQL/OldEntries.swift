@@ -8,7 +8,9 @@ struct OldEntries {
     static let ends = [
         OldEntries(table: "syncline_tombstones", time: "time", change: "change"),
         OldEntries(table: "syncline_edges", time: "endTime", change: "end"),
-        OldEntries(table: "syncline_stays", time: "leftTime", change: "left"),
+        OldEntries(
+            table: "syncline_stays", time: "leftTime", change: "left",
+            key: ["bucket", "id", "name", "entered"]),
         OldEntries(table: "syncline_rules", time: "endTime", change: "end"),
     ]
     static let operations = OldEntries(table: "syncline_operations", time: "time", change: nil)
@@ -18,6 +20,8 @@ struct OldEntries {
     var time: String
     /// The column of the number that a purge records.
     var change: String?
+    /// Its key in SQLite.
+    var key = ["rowid"]
 
     /// Selects the size of a portion of the oldest ones before a time, and the last time and number in it.
     func portion(before limit: Int64) -> SQLStatement {
@@ -29,10 +33,16 @@ struct OldEntries {
             """
     }
 
-    /// Removes a portion.
-    func forget(through end: Stamp) -> SQLStatement {
+    /// Removes a portion. One change may have ended more: the rest of them is another portion.
+    func forget(through end: Stamp, _ dialect: SQLDialect) -> SQLStatement {
         var condition: SQLText = "\"\(time)\" <= \(.integer(end.time))"
         if let change { condition = "\(condition) AND \"\(change)\" <= \(.integer(end.change))" }
-        return "DELETE FROM \"\(table)\" WHERE \(condition)"
+        let key = dialect == .sqlite ? key.map(SQLDialect.quoted).joined(separator: ", ") : "ctid"
+        let keys: SQLText = """
+            SELECT \(key) FROM "\(table)" WHERE \(condition) ORDER BY "\(time)" LIMIT \(String(StateSQL.portion))
+            """
+        return dialect == .sqlite
+            ? "DELETE FROM \"\(table)\" WHERE (\(key)) IN (\(keys))"
+            : "DELETE FROM \"\(table)\" WHERE ctid = ANY (ARRAY(\(keys)))"
     }
 }
