@@ -32,6 +32,7 @@ import Testing
             #"INSERT INTO "syncline_edges" VALUES (1, 'open', 'f', 't', 1, 1, NULL, NULL)"#,
             #"INSERT INTO "syncline_stays" VALUES (1, 'b', 'open', 1, 1, NULL, NULL, 0)"#,
             #"UPDATE "syncline_edges" SET "endTime" = 1001 WHERE "end" BETWEEN 995 AND 1005"#,
+            #"UPDATE "syncline_stays" SET "leftTime" = 500, "left" = 500 WHERE "left" BETWEEN 200 AND 1700"#,
         ])
         func counts() throws -> [Int64] {
             try sources.map { source in
