@@ -41,8 +41,9 @@ struct OldEntries {
         let keys: SQLText = """
             SELECT \(key) FROM "\(table)" WHERE \(condition) ORDER BY "\(time)" LIMIT \(String(StateSQL.portion))
             """
+        // An entry that another transaction has just changed is judged by the condition, whatever became of its place.
         return dialect == .sqlite
             ? "DELETE FROM \"\(table)\" WHERE (\(key)) IN (\(keys))"
-            : "DELETE FROM \"\(table)\" WHERE ctid = ANY (ARRAY(\(keys)))"
+            : "DELETE FROM \"\(table)\" WHERE ctid = ANY (ARRAY(\(keys))) AND \(condition)"
     }
 }
