@@ -49,7 +49,7 @@ final class SQLiteConnection: SQLConnection {
     }
 
     /// Waits a moment for a lock; returns false if that was the last one.
-    fileprivate func waitsForLock(_ count: Int32) -> Bool {
+    func waitsForLock(_ count: Int32) -> Bool {
         let now = ContinuousClock.Instant.present
         if count == 0 { waitStart = now }
         if waits.areOver || waitStart.duration(to: now) >= patience {
