@@ -8,7 +8,7 @@ extension Server {
     static func report(
         _ plan: ReportPlan, _ configuration: ServerConfiguration, now: Int64, to file: ([UInt8]) -> Bool
     ) throws(StartFailure) -> ServerReport.Counts {
-        var report = try ServerReport(plan, now: now)
+        var report = try ServerReport(plan, tenant: configuration.tenant, now: now)
         if let path = plan.accessLog { try SystemFiles.forEachLine(of: path) { report.add(logged: $0) } }
         do throws(StoreFailure) {
             guard let (connection, dialect) = try connection(configuration) else {

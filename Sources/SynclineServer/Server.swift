@@ -5,53 +5,43 @@ import SynclineGround
 import SynclineTables
 
 final class Server: Sendable {
-    let store: SQLStore
     let http: HTTPServer
+    let stores: any ServedStores
     /// Answers at the operator's separate address.
     private let watching: HTTPServer?
-    private let tombstoneDays: Int?
-    private let environment: any ServerEnvironment
     private let configuration: ServerConfiguration
     private let gate: TokenGate
-    private let sweeps = Mutex(Sweeps())
-
-    /// When the tables were last swept, and the limit of a sweep at work.
-    private struct Sweeps: Sendable {
-        var last: Int64?
-        var limit: WorkLimit?
-        var isOver = false
-    }
 
     init(_ configuration: ServerConfiguration, _ environment: any ServerEnvironment = SystemServerEnvironment())
         throws(StartFailure)
     {
-        self.environment = environment
         self.configuration = configuration
         gate = TokenGate(configuration.auth)
         try gate.take(configuration.auth)
-        tombstoneDays = configuration.tombstoneDays
         let tls = try Server.certificate(configuration)
-        do throws(StoreFailure) {
-            let database = try Server.database(configuration)
-            store = try SQLStore(
-                database, configuration.tables, environment, limits: configuration.limits.rows,
-                renewsEpoch: configuration.renewsEpoch, numbers: configuration.numbers)
-        } catch {
-            throw StartFailure(error)
-        }
-        let service = TableAnswers(configuration, store, environment, gate) { [store] in store.measures }
-        let http = try HTTPServer(configuration, service, tls: tls, environment)
+        let log = ServerLog(configuration.log, environment)
+        gate.tell { log.note($0) }
+        stores = try Server.stores(configuration, environment, gate, log)
+        let http = try HTTPServer(configuration, stores, tls: tls, environment, log)
         self.http = http
-        store.listen { [events = http.events] in events.wake() }
-        gate.tell { [log = http.log] text in log.note(text) }
-        watching = try configuration.metricsListen.map { address throws(StartFailure) in
+        watching = try configuration.metricsListen.map { [stores] address throws(StartFailure) in
             do throws(StartFailure) {
-                return try WatchingAnswers(service: service, http: http).server(at: address)
+                return try WatchingAnswers(service: stores.health, http: http).server(at: address)
             } catch {
                 http.stop()
                 throw error
             }
         }
+    }
+
+    private static func stores(
+        _ configuration: ServerConfiguration, _ environment: any ServerEnvironment, _ gate: TokenGate, _ log: ServerLog
+    ) throws(StartFailure) -> any ServedStores {
+        guard let plan = configuration.tenants else { return try OnlyStore(configuration, environment, gate) }
+        let tenants = Tenants(configuration, plan, environment, gate) { log.note($0) }
+        // Before a request opens it with the old epoch.
+        if let name = configuration.tenant { try tenants.open(name) }
+        return tenants
     }
 
     /// The HTTP library does not retain the shell.
@@ -66,19 +56,16 @@ final class Server: Sendable {
 
     /// Lets running requests end, and stops. Requests that still wait for the database by then are answered as busy.
     func stop() {
-        sweeps.withLock { sweeps in
-            sweeps.isOver = true
-            sweeps.limit?.cancel()
-        }
-        http.stop(interrupt: store.interrupt)
-        store.interrupt()
+        stores.endSweeps()
+        http.stop(interrupt: stores.interrupt)
+        stores.interrupt()
         watching?.stop(waitingSeconds: 1)
-        store.close()
+        stores.close()
         http.log.flush()
     }
 
-    /// Applies the settings that may change while the server runs: keys and certificates. Either all of them are
-    /// applied, or none.
+    /// Applies the settings that may change while the server runs: keys, certificates, and new tenants. Either all of
+    /// them are applied, or none.
     func reload(_ new: ServerConfiguration) throws(StartFailure) {
         let others = configuration.whatNeedsRestart(new)
         guard others.isEmpty else {
@@ -87,43 +74,20 @@ final class Server: Sendable {
         let tls = try Server.certificate(new)
         try gate.take(new.auth)
         tls?.present()
+        stores.add(new)
     }
 
     func note(_ text: String) { http.log.note(text) }
 
-    /// Periodic maintenance.
-    func maintain() {
-        let limit = tombstoneDays.map { environment.now() - Int64($0) * 86_400_000 }
-        do throws(StoreFailure) {
-            try store.look()
-            _ = try store.mark()
-            try store.purge(tombstonesBefore: limit)
-        } catch {
-            http.log.note(
-                "the tables could not be checked, or old data could not be removed: \(StartFailure(error).message)"
-            )
-        }
-        if configuration.sweepHours > 0 { sweep() }
+    /// Closes the connections of tenants that are not in use. Called every minute.
+    func rest() {
+        if configuration.tenants == nil { return }
+        for store in stores.stores { store.store.database.rest() }
     }
 
-    /// Looks for changes by other programs, if it is time.
-    private func sweep() {
-        let now = environment.now()
-        let limit = WorkLimit(seconds: configuration.sweepHours * 3600)
-        let isTime = sweeps.withLock { sweeps in
-            let isTime = sweeps.last.map { now - $0 >= Int64(configuration.sweepHours) * 3_600_000 } ?? true
-            if isTime { (sweeps.last, sweeps.limit) = (now, limit) }
-            return isTime && !sweeps.isOver
-        }
-        guard isTime else { return }
-        let result = WorkLimit.$current.withValue(limit) {
-            Result { () throws(StoreFailure) in try store.sweep() }
-        }
-        switch result {
-        case .success(let notes): for note in notes { http.log.note(note) }
-        case .failure where limit.stop == .unwanted: break
-        case .failure(let failure): http.log.note("the tables were not swept: \(StartFailure(failure).message)")
-        }
+    /// Periodic maintenance. Called every hour.
+    func maintain() {
+        for store in stores.stores { store.maintain { http.log.note($0) } }
     }
 
     /// Removes a column of a table, with its values, for all processes that serve it.
@@ -138,7 +102,7 @@ final class Server: Sendable {
             throw StartFailure("the configuration lists column \(name.column)", hint: "Remove it there first")
         }
         do throws(StoreFailure) {
-            let store = try SQLStore(try database(configuration), configuration.tables, environment)
+            let store = try SQLStore(try configuration.database(), configuration.tables, environment)
             defer { store.close() }
             try store.drop(name.column, of: table)
         } catch {
@@ -158,32 +122,11 @@ final class Server: Sendable {
             throw StartFailure("table \(name) has a part in rules, so only the server may write to it")
         }
         do throws(StoreFailure) {
-            let store = try SQLStore(try database(configuration), [table], environment, checksRows: false)
+            let store = try SQLStore(try configuration.database(), [table], environment, checksRows: false)
             defer { store.close() }
             return try store.number(name)
         } catch {
             throw StartFailure(error)
-        }
-    }
-
-    static func address(_ configuration: ServerConfiguration) throws(StoreFailure) -> StoreAddress {
-        do throws(StartFailure) {
-            return try StoreAddress(configuration.store)
-        } catch {
-            throw .refused(Refusal(500, "invalid-store", error.message))
-        }
-    }
-
-    private static func database(_ configuration: ServerConfiguration) throws(StoreFailure) -> any SQLDatabase {
-        switch try address(configuration) {
-        case .sqlite(let path):
-            // One for each concurrent reader: each worker, each thread that reads a row, and the queries for the
-            // current change mark.
-            let readers = configuration.readers + configuration.connectionThreads + 2
-            return try SQLiteDatabase(path: path, readers: readers, limits: configuration.limits.database)
-        case .postgres(let url):
-            return try PostgresDatabase(
-                url: url, connections: configuration.databaseConnections, limits: configuration.limits.database)
         }
     }
 

@@ -14,20 +14,32 @@ extension Server {
         } catch {
             findings.append(Finding(.error, "configuration", "invalid-file", error.message, mend: error.hint))
         }
-        do throws(StoreFailure) {
-            findings += try inspect(configuration)
-        } catch {
-            let failure = StartFailure(error)
-            findings.append(Finding(.error, "database", "store-unavailable", failure.message, mend: failure.hint))
+        guard let tenants = configuration.tenants else { return findings + inspected(configuration) }
+        for name in tenants.names {
+            guard let own = configuration.settings(ofTenant: name) else { continue }
+            for var finding in inspected(own) {
+                finding.place = "tenant \(name): \(finding.place)"
+                findings.append(finding)
+            }
         }
         return findings
+    }
+
+    /// The findings about the database.
+    private static func inspected(_ configuration: ServerConfiguration) -> [Finding] {
+        do throws(StoreFailure) {
+            return try inspect(configuration)
+        } catch {
+            let failure = StartFailure(error)
+            return [Finding(.error, "database", "store-unavailable", failure.message, mend: failure.hint)]
+        }
     }
 
     /// A connection to look at the database; nil if there is no file.
     static func connection(
         _ configuration: ServerConfiguration
     ) throws(StoreFailure) -> (any SQLConnection, SQLDialect)? {
-        switch try address(configuration) {
+        switch try configuration.address() {
         case .sqlite(let path):
             if SystemFiles.stamp(path) == nil { return nil }
             // A connection that could write finds out whether the file is read-only.
@@ -68,7 +80,7 @@ extension ServerTool {
     /// Prints the findings, errors first; returns the exit code.
     static func check(_ configuration: ServerConfiguration) -> Int32 {
         let findings = Server.check(
-            configuration, descriptors: SystemFiles.allowDescriptors(configuration.limits.connections + 100))
+            configuration, descriptors: SystemFiles.allowDescriptors(configuration.descriptors))
         let sorted = [Finding.Weight.error, .warning, .fact].flatMap { weight in
             findings.filter { $0.weight == weight }
         }

@@ -53,12 +53,10 @@ package enum ServerTool {
     private static func serve(_ configuration: ServerConfiguration, _ words: [String]) throws(StartFailure) {
         syncline_malloc_keep_buffers(Int32(ConnectionTable.processors))
         let signals = try ServerSignals()
-        // The store's files and the listening socket also need descriptors.
-        let wanted = configuration.limits.connections + 100
-        let allowed = SystemFiles.allowDescriptors(wanted)
+        let allowed = SystemFiles.allowDescriptors(configuration.descriptors)
         var configuration = configuration
-        if allowed < wanted {
-            configuration.limits.connections = max(1, allowed - 100, allowed / 2)
+        if allowed < configuration.descriptors {
+            configuration.limits.connections = max(1, allowed - configuration.otherDescriptors, allowed / 2)
             Diagnostics.note(
                 "this process may open only \(allowed) files, fewer than limits.connections needs;"
                     + " it is \(configuration.limits.connections)")
@@ -70,7 +68,7 @@ package enum ServerTool {
         ServiceManager.tell(.ready)
         // Waiting for the database must not delay signals.
         let upkeep = DispatchQueue(label: "syncline.upkeep")
-        var due = ContinuousClock.Instant.present
+        var (due, minutes) = (ContinuousClock.Instant.present, 0)
         while true {
             switch signals.wait(until: due) {
             case .stop:
@@ -79,8 +77,13 @@ package enum ServerTool {
             case .reload: reload(server, words)
             case nil:
                 // However often settings are read again meanwhile.
-                due = .present + .seconds(3600)
-                upkeep.async { server.maintain() }
+                due = .present + .seconds(60)
+                let isHour = minutes % 60 == 0
+                minutes += 1
+                upkeep.async {
+                    server.rest()
+                    if isHour { server.maintain() }
+                }
             }
         }
     }

@@ -15,8 +15,9 @@ struct TableAnswers: RequestAnswering {
     ) {
         let gate = gate ?? TokenGate(configuration.auth)
         (self.gate, self.measures, cors) = (gate, measures, configuration.cors)
+        let tenant = configuration.tenant
         service = TableService(configuration.service, store, environment) {
-            gate.login($0.headers, now: environment.now())
+            gate.login($0.headers, now: environment.now(), tenant: tenant)
         }
     }
 
@@ -27,6 +28,8 @@ struct TableAnswers: RequestAnswering {
     ]
 
     func place(of request: HTTPRequest) -> AnswerPlace { service.place(of: request) }
+
+    func listen(_ body: (@Sendable () -> Void)?) { service.store.listen(body) }
 
     func news(since known: ChangeMark?, isWhole: Bool) -> ChangeNews? { service.news(since: known, isWhole: isWhole) }
 
@@ -58,11 +61,17 @@ struct TableAnswers: RequestAnswering {
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
+        TableAnswers.marked(response, headers, cors, epoch: service.store.epoch)
+    }
+
+    static func marked(
+        _ response: HTTPResponse, _ headers: [HTTPHeader], _ cors: CrossOrigin?, epoch: String? = nil
+    ) -> HTTPResponse {
         var response = response
         // With room for those that allow pages of other origins to read it.
         response.headers.reserveCapacity(response.headers.count + TableAnswers.marks.count + 4)
         response.headers += TableAnswers.marks
-        response.headers.append(HTTPHeader(WireHeader.epoch, service.store.epoch))
+        if let epoch { response.headers.append(HTTPHeader(WireHeader.epoch, epoch)) }
         cors?.add(to: &response.headers, headers)
         return response
     }

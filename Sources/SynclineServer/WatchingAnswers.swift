@@ -4,7 +4,8 @@ import SynclineTables
 import SynclineWire
 
 struct WatchingAnswers: RequestAnswering {
-    let service: TableAnswers
+    /// Answers for the server's health.
+    let service: any RequestAnswering
     let http: HTTPServer
 
     /// It receives few requests, without TLS and without a log.

@@ -13,6 +13,13 @@ struct KeyFileAccess: Sendable {
     }
 }
 
+/// The tenants that the token of a request names.
+enum ClaimedTenants: Hashable, Sendable {
+    case noToken
+    case invalid
+    case names([String])
+}
+
 final class TokenGate: Sendable {
     /// The keys and rules for checking tokens.
     private final class Keys: Sendable {
@@ -74,12 +81,26 @@ final class TokenGate: Sendable {
         }
     }
 
-    /// The caller of a request with these headers.
-    func login(_ headers: [HTTPHeader], now: Int64) -> Login {
+    /// The caller of a request with these headers to a tenant.
+    func login(_ headers: [HTTPHeader], now: Int64, tenant: String? = nil) -> Login {
+        guard let (rules, token) = token(headers, now) else { return .none }
+        guard let token, let caller = token.caller(now: now) else { return .invalid }
+        if let tenant, rules.tenantClaim != nil, !token.tenants.contains(tenant) { return .elsewhere }
+        return .caller(caller)
+    }
+
+    /// The tenants for which the token of a request with these headers is.
+    func tenants(_ headers: [HTTPHeader], now: Int64) -> ClaimedTenants {
+        guard let (_, token) = token(headers, now) else { return .noToken }
+        return token?.caller(now: now) == nil ? .invalid : .names(token?.tenants ?? [])
+    }
+
+    /// The rules, and the token if it is signed as they say; nil without a token.
+    private func token(_ headers: [HTTPHeader], _ now: Int64) -> (rules: TokenRules, token: Token?)? {
         var known = keys.value
         if let path = known.rules?.file, look(path, now) { known = keys.value }
-        guard known.rules != nil, let text = Login.token(headers) else { return .none }
-        return known.token(text)?.caller(now: now).map { .caller($0) } ?? .invalid
+        guard let rules = known.rules, let text = Login.token(headers) else { return nil }
+        return (rules, known.token(text))
     }
 
     /// Whether the file's keys may have changed. One thread checks, and no other thread waits for it.

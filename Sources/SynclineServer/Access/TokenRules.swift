@@ -32,6 +32,8 @@ struct Token: Sendable {
     fileprivate let named: Caller
     /// In seconds since 1970.
     fileprivate let times: Range<Double>
+    /// The tenants for which it is.
+    fileprivate(set) var tenants: [String] = []
 
     func caller(now milliseconds: Int64) -> Caller? { times.contains(Double(milliseconds) / 1000) ? named : nil }
 }
@@ -44,6 +46,8 @@ struct TokenRules: Hashable, Sendable {
     /// Nil for any audience.
     var audience: String?
     var issuer: String?
+    /// The claim that names a token's tenants; nil if each token is for all of them.
+    var tenantClaim: String?
     /// The allowed difference between clocks.
     var leewaySeconds: Int64 = 60
 
@@ -63,10 +67,9 @@ struct TokenRules: Hashable, Sendable {
             return nil
         }
         var roles: Set<String> = []
-        if case .array(let names)? = claims["roles"] {
-            for case .string(let name) in names { roles.insert(name) }
-        }
-        return Token(named: Caller(subject: subject, roles: roles), times: times)
+        if case .array? = claims["roles"] { roles = Set(claims["roles"].map(Self.texts) ?? []) }
+        let tenants = tenantClaim.flatMap { claims[$0] }.map(Self.texts) ?? []
+        return Token(named: Caller(subject: subject, roles: roles), times: times, tenants: tenants)
     }
 
     /// The seconds in which a token is valid.
@@ -81,10 +84,15 @@ struct TokenRules: Hashable, Sendable {
     private func isMeant(by claims: [String: Value]) -> Bool {
         if let issuer, claims["iss"] != .string(issuer) { return false }
         guard let audience else { return true }
-        switch claims["aud"] {
-        case .string(let text)?: return text == audience
-        case .array(let texts)?: return texts.contains(.string(audience))
-        default: return false
+        return claims["aud"].map(Self.texts)?.contains(audience) ?? false
+    }
+
+    /// The strings of a claim that is a string, or a list.
+    private static func texts(_ value: Value) -> [String] {
+        switch value {
+        case .string(let text): [text]
+        case .array(let elements): elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        default: []
         }
     }
 

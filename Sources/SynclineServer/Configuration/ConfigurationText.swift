@@ -7,7 +7,8 @@ import SynclineTables
 extension ServerConfiguration {
     var value: Value {
         var members: [Value.Member] = [
-            .init("store", .string(StoreAddress.masked(store))), .init("listen", .string(listen)),
+            tenants.map { .init("tenants", $0.value) } ?? .init("store", .string(StoreAddress.masked(store))),
+            .init("listen", .string(listen)),
             .init("defaultProtocol", .string(defaultProtocol.rawValue)), .init("root", .string(root)),
             .init("pageSize", .integer(Int64(pageSize))), .init("maxTop", .integer(Int64(maxTop))),
             .init("limits", limits.value), .init("log", .string(log.rawValue)),

@@ -73,6 +73,9 @@ package struct ServerArguments {
         Flag(
             name: "number", value: "TABLE",
             summary: "give rows without a usable number a new one, then exit; servers may be running"),
+        Flag(
+            name: "tenant", value: "NAME",
+            summary: "the tenant for --new-epoch, --drop-column, --number, check or report"),
         Flag(name: "print-config", value: nil, summary: "print the effective configuration, without keys"),
         Flag(name: "help", value: nil, summary: "explain the command"),
         Flag(name: "version", value: nil, summary: "print the version"),
@@ -127,6 +130,13 @@ package struct ServerArguments {
         for (path, value) in read.settings { tree = Self.set(value, at: path[...], in: tree) }
         var configuration = try ServerConfiguration(.object(tree)) { text throws(StartFailure) in try secret(text) }
         configuration.renewsEpoch = read.given.contains("new-epoch")
+        let isForOne = read.given.contains { ["new-epoch", "drop-column", "number"].contains($0) }
+        try Self.choose(
+            read.values["tenant"], in: &configuration, isNeeded: isForOne || word == Self.report.word,
+            isAllowed: isForOne || word != nil)
+        if !configuration.renewsEpoch || word != nil, let name = configuration.tenant {
+            configuration = configuration.settings(ofTenant: name) ?? configuration
+        }
         switch word {
         case Self.check.word: return .check(configuration)
         case nil: break
@@ -140,6 +150,28 @@ package struct ServerArguments {
             return .dropColumn(name, configuration)
         }
         return read.given.contains("print-config") ? .printConfiguration(configuration) : .serve(configuration)
+    }
+
+    private static func choose(
+        _ name: String?, in configuration: inout ServerConfiguration, isNeeded: Bool, isAllowed: Bool
+    ) throws(UsageFailure) {
+        guard let tenants = configuration.tenants else {
+            if name != nil { throw UsageFailure(message: "--tenant needs a configuration with tenants") }
+            return
+        }
+        guard let name else {
+            if isNeeded { throw UsageFailure(message: "the server has tenants", hint: "Name one with --tenant") }
+            return
+        }
+        guard tenants.stores[name] != nil else {
+            throw UsageFailure(
+                message: "the configuration has no tenant \(Value.string(name).json)",
+                hint: Suggestion.nearest(to: name, in: tenants.names).map { "Did you mean \($0)?" })
+        }
+        guard isAllowed else {
+            throw UsageFailure(message: "a server serves all its tenants", hint: "Leave out --tenant")
+        }
+        configuration.tenant = name
     }
 
     /// The flags of a command line.
@@ -183,7 +215,7 @@ package struct ServerArguments {
             }
             if flag.name == "config" {
                 read.tree = try members(ofFile: value)
-            } else if isOwn || ["drop-column", "number"].contains(flag.name) {
+            } else if isOwn || ["drop-column", "number", "tenant"].contains(flag.name) {
                 read.values[flag.name] = value
             } else {
                 let setting = try Self.setting(flag.name, value)

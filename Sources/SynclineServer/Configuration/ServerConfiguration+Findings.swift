@@ -29,13 +29,18 @@ extension ServerConfiguration {
         if !isLocal, metricsListen == nil {
             warn("open-metrics", "/metrics is at the public address", "set metricsListen to a private one")
         }
+        if auth != nil, let tenants, tenants.claim == nil {
+            warn(
+                "shared-tokens", "every token is valid for all tenants",
+                "set tenants.claim to the claim that names its own")
+        }
         for table in tables {
             for (setting, rule) in table.rules.all {
                 findings.append(
                     Finding(.fact, "table \(table.name)", "rule", "\(setting): \(rule.explanation)"))
             }
         }
-        if limits.connections + 100 > descriptors {
+        if self.descriptors > descriptors {
             warn(
                 "few-descriptors",
                 "the process may open \(descriptors) files, fewer than limits.connections (\(limits.connections)) needs",

@@ -75,7 +75,7 @@ extension ServerConfiguration {
     private static let members = [
         "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples",
+        "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples", "tenants",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.
@@ -100,6 +100,11 @@ extension ServerConfiguration {
         databaseConnections = try object.number("databaseConnections", in: 1...1000) ?? databaseConnections
         if let value = object["limits"] { limits = try Limits(value) }
         if let value = object["auth"] { auth = try TokenRules(value, secret) }
+        if let value = object["tenants"] {
+            if object["store"] != nil { throw StartFailure("a server with tenants can't have a store of its own") }
+            tenants = try TenantPlan(value, hasLogin: auth != nil)
+            auth?.tenantClaim = tenants?.claim
+        }
         if let value = object["trustedProxies"] {
             guard case .array(let elements) = value else { throw StartFailure("trustedProxies must be a list") }
             trustedProxies = try TrustedProxies(

@@ -7,6 +7,10 @@ import SynclineWire
 struct ServerConfiguration: Hashable, Sendable {
     /// `sqlite:FILE` or `postgres://…`.
     var store = "sqlite:syncline.db"
+    /// Each has a store; then `store` is not used.
+    var tenants: TenantPlan?
+    /// The tenant that these settings, or the flags, are for.
+    var tenant: String?
     /// An address and a port; port 0 means any free port.
     var listen = "127.0.0.1:8080"
     /// The address that serves `/metrics`, and also `/healthz`; nil for `listen`.
@@ -45,6 +49,16 @@ struct ServerConfiguration: Hashable, Sendable {
     }
     /// The number of concurrent reads.
     var readers = 8
+    /// The same settings for the store of a tenant.
+    func settings(ofTenant name: String) -> ServerConfiguration? {
+        guard let address = tenants?.stores[name] else { return nil }
+        var configuration = self
+        (configuration.store, configuration.tenants, configuration.tenant) = (address, nil, name)
+        configuration.renewsEpoch = renewsEpoch && tenant == name
+        if tenants?.place == .path { configuration.root = "/\(name)\(root)" }
+        return configuration
+    }
+
     /// The number of reads that can be carried out: on PostgreSQL some connections are left to writes.
     var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
@@ -52,6 +66,11 @@ struct ServerConfiguration: Hashable, Sendable {
     var numbers: NumberSource?
     /// The number of connections to PostgreSQL.
     var databaseConnections = 8
+
+    /// The number of files that it may have to open.
+    var descriptors: Int { limits.connections + otherDescriptors }
+    /// Those of the stores, and the listening socket.
+    var otherDescriptors: Int { 100 + (tenants?.stores.count ?? 0) * 20 }
 
     struct Limits: Hashable, Sendable {
         var bodyBytes = 1 << 20
@@ -98,6 +117,9 @@ extension ServerConfiguration {
     func whatNeedsRestart(_ other: ServerConfiguration) -> [String] {
         func fixed(_ configuration: ServerConfiguration) -> [String: Value] {
             var configuration = configuration
+            // More tenants may come.
+            let known = tenants?.stores ?? [:]
+            configuration.tenants?.keep(known)
             configuration.auth = configuration.auth.map { _ in TokenRules() }
             configuration.tls = configuration.tls.map { _ in TLSFiles(certificate: "", key: "") }
             guard case .object(let members) = configuration.value else { return [:] }

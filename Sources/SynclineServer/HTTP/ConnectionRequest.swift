@@ -24,10 +24,14 @@ final class ConnectionRequest {
     var isAnswered = false
     /// The answer that a worker will produce.
     var waiting: Waiting?
+    /// Whether it was delayed.
+    var hasWaited = false
     /// The worker's answer.
     var outcome: HTTPResponse?
     /// What is known about it besides its content, once it was read.
     var context = RequestContext()
+    /// The front that answers it.
+    var front: StoreFront?
     var status = 0
     /// The request's id in the log and in its answer.
     var id = ""
@@ -62,7 +66,8 @@ final class ConnectionRequest {
     func line(now: Int64, _ time: Duration) -> AccessLine {
         AccessLine(
             time: now, id: id, client: client.text, user: context.user, method: method, path: path, status: status,
-            code: code, bytesIn: body.count, bytesOut: bytesOut, microseconds: Int64(time / .microseconds(1)))
+            code: code, bytesIn: body.count, bytesOut: bytesOut, microseconds: Int64(time / .microseconds(1)),
+            tenant: context.tenant)
     }
 
     /// The reason to refuse the request after its head, if there is one.

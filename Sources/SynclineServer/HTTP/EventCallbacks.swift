@@ -32,7 +32,7 @@ func queue(
     _ connection: OpaquePointer, _ server: HTTPServer
 ) -> MHD_Result {
     server.note(response, to: request)
-    let hub = server.events
+    guard let hub = request.front?.events else { return .NO }
     let address = ConnectionAddress(connection: connection)
     let descriptor = syncline_mhd_socket(connection)
     var write: (@Sendable ([UInt8]) -> ListenSocket.Sending)?

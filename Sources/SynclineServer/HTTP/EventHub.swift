@@ -20,13 +20,16 @@ final class EventHub: Sendable {
     private let news: @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?
     /// The buckets of a caller at a mark.
     private let buckets: @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets
+    /// Asks to be called at commits; nil: no more.
+    private let listen: @Sendable ((@Sendable () -> Void)?) -> Void
     private static let interval = DispatchTimeInterval.milliseconds(200)
 
     init(
+        listen: @escaping @Sendable ((@Sendable () -> Void)?) -> Void = { _ in },
         buckets: @escaping @Sendable (_ tables: Set<String>, _ subject: String, _ mark: ChangeMark) -> CallerBuckets,
         news: @escaping @Sendable (_ known: ChangeMark?, _ isWhole: Bool) -> ChangeNews?
     ) {
-        (self.buckets, self.news) = (buckets, news)
+        (self.listen, self.buckets, self.news) = (listen, buckets, news)
     }
 
     /// Adds a listener. It receives the current mark now, and later ones with changes of its tables that it may see.
@@ -39,7 +42,11 @@ final class EventHub: Sendable {
             return (isFirst, state.isEnded)
         }
         if isEnded { return stream.end() }
-        if isFirst { queue.async { [weak self] in self?.go() } }
+        guard isFirst else { return }
+        queue.async { [weak self] in
+            self?.listen { [weak self] in self?.wake() }
+            self?.go()
+        }
     }
 
     /// Tells listeners of a commit: at once, or if they were told a moment ago, a moment later.
@@ -76,7 +83,7 @@ final class EventHub: Sendable {
             }
             return !state.isAsking
         }
-        if isOver { return }
+        if isOver { return listen(nil) }
         queue.asyncAfter(deadline: .now() + EventHub.interval) { [weak self] in self?.go() }
     }
 

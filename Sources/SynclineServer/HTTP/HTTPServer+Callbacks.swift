@@ -2,6 +2,7 @@
 // holds from the request's first line to its end.
 
 import CMicroHTTPD
+import Dispatch
 import SynclineTables
 import SynclineWire
 
@@ -187,22 +188,28 @@ private func suspend(
     MHD_suspend_connection(connection)
     switch waiting {
     case .work(let work): begin(work, suspended, server)
+    case .delay(let time):
+        request.hasWaited = true
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(time / .nanoseconds(1)))) {
+            MHD_resume_connection(suspended.connection)
+        }
     case .joint(let single):
         let joint = JointRequest(single: single) { answer, notes in
             suspended.request.context.notes = notes
             suspended.finish(answer, server)
         }
-        if !server.join(joint) { suspended.finish(server.stopped(request), server) }
+        if request.front?.join(joint) != true { suspended.finish(server.stopped(request), server) }
     }
 }
 
 private func begin(_ waiting: WaitingAnswer, _ suspended: SuspendedRequest, _ server: HTTPServer) {
     let (request, connection) = (suspended.request, suspended.connection)
+    let clients = request.front?.clients
     let finish: @Sendable (HTTPResponse) -> Void = { answer in
-        if let limit = waiting.limit { server.clients.forget(limit) }
+        if let limit = waiting.limit { clients?.forget(limit) }
         suspended.finish(answer, server)
     }
-    if let limit = waiting.limit { server.clients.watch(syncline_mhd_socket(connection), limit) { limit.cancel() } }
+    if let limit = waiting.limit { clients?.watch(syncline_mhd_socket(connection), limit) { limit.cancel() } }
     let admission = waiting.workers.carryOut(for: request.client, within: waiting.limit) {
         let answer = waiting.answer(&suspended.request.context)
         if waiting.limit?.takeInterruption() == true { return .madeRoom }

@@ -19,14 +19,21 @@ final class RateLimiter: Sendable {
     }
 
     func admits(_ client: String, now: ContinuousClock.Instant = .present) -> Bool {
+        wait(client, atMost: .zero, now: now) != nil
+    }
+
+    /// How long a request must wait until it is admitted; nil if that is longer than a limit.
+    func wait(_ client: String, atMost limit: Duration, now: ContinuousClock.Instant = .present) -> Duration? {
         buckets.withLock { buckets in
             if buckets.count >= RateLimiter.limit, buckets[client] == nil {
                 buckets = buckets.filter { filled($0.value, now) < perSecond }
             }
             let tokens = buckets[client].map { filled($0, now) } ?? perSecond
-            let isAdmitted = tokens >= 1
+            // A bucket that owes tokens gives them to those that wait.
+            let wait = Duration.seconds(max(0, 1 - tokens) / perSecond)
+            let isAdmitted = wait <= limit
             buckets[client] = Bucket(tokens: isAdmitted ? tokens - 1 : tokens, time: now)
-            return isAdmitted
+            return isAdmitted ? wait : nil
         }
     }
 

@@ -16,6 +16,8 @@ enum Waiting {
     case work(WaitingAnswer)
     /// A request that is answered together with others.
     case joint(SingleRequest)
+    /// The request is answered after a time.
+    case delay(Duration)
 }
 
 /// An answer that a worker produces.

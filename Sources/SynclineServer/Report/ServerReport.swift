@@ -24,11 +24,14 @@ struct ServerReport {
     private let span: ClosedRange<Int64>
     private let now: Int64
     private let masking: Masking?
+    /// The tenant whose requests are part of it.
+    private let tenant: String?
     private var moments: [ReportedMoment] = []
     private var pages: UInt64 = 0
     private(set) var counts = Counts()
 
-    init(_ plan: ReportPlan, now: Int64) throws(StartFailure) {
+    init(_ plan: ReportPlan, tenant: String? = nil, now: Int64) throws(StartFailure) {
+        self.tenant = tenant
         let to = plan.to ?? now
         let from = plan.from ?? to - 86_400_000
         guard from <= to else { throw StartFailure("the report would end before it begins") }
@@ -42,7 +45,7 @@ struct ServerReport {
             counts.otherLines += 1
             return
         }
-        guard span.contains(request.time) else { return }
+        guard span.contains(request.time), request.tenant == tenant else { return }
         counts.requests += 1
         moments.append(ReportedMoment(time: request.time, content: .request(request)))
     }

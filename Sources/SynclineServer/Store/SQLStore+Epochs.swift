@@ -32,7 +32,7 @@ extension SQLStore {
             }
             if !reason.isEmpty {
                 counts.noteEpoch()
-                Diagnostics.note(Continuity.note(reason))
+                note(Continuity.note(reason))
             }
             try refresh(connection)
         }

@@ -204,7 +204,7 @@ extension SQLStore {
         hold.start = .present - .milliseconds(max(0, values[1].integer))
         if !hold.isTold, hold.since.duration(to: .present) > .seconds(10) {
             hold.isTold = true
-            Diagnostics.note("clients don't see the latest changes until the transaction of \(hold.holder) ends")
+            note("clients don't see the latest changes until the transaction of \(hold.holder) ends")
         }
         ticks.note(hold)
     }

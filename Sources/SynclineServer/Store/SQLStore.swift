@@ -18,6 +18,8 @@ final class SQLStore: TableStore {
     /// For each table, the time before which its tombstones were purged.
     let purges = Mutex<[String: Int64]>([:])
     private let listener = Mutex(Listener())
+    /// Told what an operator should know.
+    let note: @Sendable (String) -> Void
     /// Where the database's numbers come from.
     let numbers: NumberSource
     /// The part of the history known to be committed.
@@ -44,15 +46,15 @@ final class SQLStore: TableStore {
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
         limits: RowLimits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true,
-        numbers: NumberSource? = nil
+        numbers: NumberSource? = nil, note: @escaping @Sendable (String) -> Void = { Diagnostics.note($0) }
     ) throws(StoreFailure) {
         self.database = database
-        self.limits = limits
+        (self.limits, self.note) = (limits, note)
         self.environment = environment
         self.definitions = definitions
         dialect = database.dialect
         let installer = try database.read { connection throws(StoreFailure) in
-            var installer = SchemaInstaller(definitions: definitions, dialect: database.dialect)
+            var installer = SchemaInstaller(definitions: definitions, dialect: database.dialect, note: note)
             try installer.find(numbers, on: connection, mayChange: renewsEpoch)
             return installer
         }
@@ -64,20 +66,20 @@ final class SQLStore: TableStore {
                 try installer.faultsOfRows(built, connection)
             }
             try StoreFailure.check(findings)
-            for finding in findings { Diagnostics.note(finding.text) }
+            for finding in findings { note(finding.text) }
         }
         if self.numbers == .ticks {
             let facts = try database.read { connection throws(StoreFailure) in try connection.facts() }
             for finding in facts.warnings where finding.code == "prepared-transactions" {
-                Diagnostics.note(finding.text)
+                note(finding.text)
             }
         }
         // A store for one of several tables leaves the rules as they are.
         let rules = RightsInstaller(definitions: definitions, dialect: database.dialect, numbers: self.numbers)
         let served = try rules.catalogue(database, built, environment, installs: checksRows)
         published = SharedReading(Published(served))
-        for note in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
-            Diagnostics.note(note)
+        for text in built.notes(since: StoreCatalogue(tables: [:], number: 0, epoch: built.epoch)) {
+            note(text)
         }
     }
 
@@ -88,11 +90,13 @@ final class SQLStore: TableStore {
     /// Interrupts waits for the database.
     func interrupt() { database.interrupt() }
 
-    /// Calls the body as soon as readers may see more changes, of any process if its numbers come from ticks.
-    func listen(_ body: @escaping @Sendable () -> Void) {
+    /// Hears of the changes of all processes if its numbers come from ticks.
+    func listen(_ body: (@Sendable () -> Void)?) {
         listener.withLock { $0.call = body }
         guard numbers == .ticks else { return }
-        database.listen(to: NumberSource.channel) { [ticks] ticked in if !ticks.hasSeen(ticked) { body() } }
+        database.listen(
+            to: NumberSource.channel,
+            body.map { [ticks] body in { @Sendable ticked in if !ticks.hasSeen(ticked) { body() } } })
     }
 
     /// Tells the listener that readers may see more changes.
@@ -128,7 +132,7 @@ final class SQLStore: TableStore {
     func refresh(_ connection: any SQLConnection) throws(StoreFailure) {
         let (old, new) = (currentCatalogue, try catalogue(connection))
         publish(new)
-        for note in new.notes(since: old) { Diagnostics.note(note) }
+        for text in new.notes(since: old) { note(text) }
     }
 
     private func catalogue(_ connection: any SQLConnection) throws(StoreFailure) -> StoreCatalogue {

@@ -26,7 +26,7 @@ extension AccessLine {
         self.init(
             time: time.instant.milliseconds, id: id, client: client, user: text("user"), method: method, path: path,
             status: Int(status), code: text("code"), bytesIn: Int(bytesIn), bytesOut: Int(bytesOut),
-            microseconds: microseconds)
+            microseconds: microseconds, tenant: text("tenant"))
     }
 
     private init?(text line: String) {
@@ -60,11 +60,13 @@ extension AccessLine {
         guard let time = word().flatMap({ Timestamp($0) }), let client = word(), let user = word(),
             let method = word(), let path = word(), let status = number(""), let code = word(),
             let bytesIn = number("B"), let bytesOut = number("B"), let microseconds = number("µs"), let id = word(),
-            !id.isEmpty, rest.isEmpty
+            !id.isEmpty
         else { return nil }
+        let tenant = rest.isEmpty ? nil : word()
+        guard rest.isEmpty else { return nil }
         self.init(
             time: time.instant.milliseconds, id: id, client: client, user: user == "-" ? nil : user, method: method,
             path: path, status: Int(status), code: code == "-" ? nil : code, bytesIn: Int(bytesIn),
-            bytesOut: Int(bytesOut), microseconds: microseconds)
+            bytesOut: Int(bytesOut), microseconds: microseconds, tenant: tenant)
     }
 }

@@ -35,6 +35,13 @@ struct Measure: Sendable {
         self.init(name, kind, help, values.map { Sample(labels: [(label, $0.value)], value: Double($0.count)) })
     }
 
+    /// The same with another label.
+    func labelled(_ name: String, _ value: String) -> Measure {
+        var measure = self
+        for place in samples.indices { measure.samples[place].labels.insert((name, value), at: 0) }
+        return measure
+    }
+
     var lines: [String] {
         ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
             + samples.map { sample in

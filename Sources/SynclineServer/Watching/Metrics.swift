@@ -11,6 +11,7 @@ final class Metrics: Sendable {
 
     private struct Counts {
         var requests: [Key: Int] = [:]
+        var tenants: [String: Int] = [:]
         /// The number of requests within each of the bounds.
         var within = [Int](repeating: 0, count: Metrics.bounds.count)
         var seconds = 0.0
@@ -18,6 +19,7 @@ final class Metrics: Sendable {
 
         mutating func add(_ other: Counts) {
             requests.merge(other.requests, uniquingKeysWith: +)
+            tenants.merge(other.tenants, uniquingKeysWith: +)
             for place in within.indices { within[place] += other.within[place] }
             seconds += other.seconds
             bytesIn += other.bytesIn
@@ -42,12 +44,15 @@ final class Metrics: Sendable {
         return shares[Int(address >> 23 % UInt(shares.count))]
     }
 
-    func count(_ method: String, status: Int, _ time: Duration, bytesIn: Int = 0, bytesOut: Int = 0) {
+    func count(
+        _ method: String, status: Int, _ time: Duration, bytesIn: Int = 0, bytesOut: Int = 0, tenant: String? = nil
+    ) {
         let took = time / .seconds(1)
         // Otherwise clients could create any number of names.
         let key = Key(method: Metrics.methods.contains(method) ? method : "other", status: status)
         share.counts.withLock { counts in
             counts.requests[key, default: 0] += 1
+            if let tenant { counts.tenants[tenant, default: 0] += 1 }
             counts.seconds += took
             counts.bytesIn += bytesIn
             counts.bytesOut += bytesOut
@@ -70,7 +75,7 @@ final class Metrics: Sendable {
                 value: Double(counts.requests[key] ?? 0))
         }
         let failures = failures.withLock { $0 }
-        let measures = [
+        var measures = [
             Measure("requests_total", .counter, "Requests that were answered.", requests),
             Measure("received_bytes_total", .counter, "Bytes of the bodies of requests.", counts.bytesIn),
             Measure("sent_bytes_total", .counter, "Bytes of the bodies of answers.", counts.bytesOut),
@@ -78,6 +83,12 @@ final class Metrics: Sendable {
                 "database_failures_total", .counter, "Requests that failed because of the database.", by: "kind",
                 FailureReason.Kind.allCases.map { ($0.rawValue, failures[$0] ?? 0) }),
         ]
+        if !counts.tenants.isEmpty {
+            measures.append(
+                Measure(
+                    "tenant_requests_total", .counter, "Requests of a tenant that were answered.", by: "tenant",
+                    counts.tenants.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+        }
         let lines = measures.flatMap(\.lines) + histogram(counts) + others.flatMap(\.lines)
         return lines.joined(separator: "\n") + "\n"
     }

@@ -42,6 +42,8 @@ package enum Login: Hashable, Sendable {
     case caller(Caller)
     /// There is a token, but it is not valid.
     case invalid
+    /// There is a valid token for another tenant.
+    case elsewhere
 
     /// The request's token; empty if the expected header contains none.
     package static func token(_ headers: [HTTPHeader]) -> String? {

@@ -23,7 +23,11 @@ extension Refusal {
     package static let notPermitted = Refusal(403, "not-permitted", "You are not permitted to do this")
     /// The rules permitted it before. A client keeps the change, with this reason.
     static let rightLost = Refusal(403, "right-lost", "You have lost the right to this")
-    static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
+    package static let tooManyRequests = Refusal(429, "too-many-requests", "Too many requests; wait a moment")
+    package static let loginNeeded = Refusal(401, "login-needed", "You must be logged in to use this application")
+    package static let invalidToken = Refusal(
+        401, "invalid-token", "The token is wrong, expired, or not valid yet")
+    package static let otherTenant = Refusal(401, "other-tenant", "The token is for another tenant")
     /// The caller may not see the row. Not a conflict: there is nothing to decide about.
     static let idTaken = Refusal(403, "id-taken", "The id is taken by an item of another user; use another id")
     /// The same for a hidden row as for one that the caller sees.

@@ -7,8 +7,13 @@ package struct RequestContext: Sendable {
     /// The server's URL as seen by the client: `http://127.0.0.1:8080`.
     package let url: String
     package var notes = RequestNotes()
+    /// The tenant that it is for.
+    package var tenant: String?
 
-    package init(url: String = "") { self.url = url }
+    /// Whether its answer was delayed.
+    package let hasWaited: Bool
+
+    package init(url: String = "", hasWaited: Bool = false) { (self.url, self.hasWaited) = (url, hasWaited) }
 
     package var user: String? { if case .caller(let caller) = login { caller.subject } else { nil } }
 }

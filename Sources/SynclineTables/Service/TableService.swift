@@ -137,8 +137,8 @@ package struct TableService: Sendable {
         switch login {
         case .none: return nil
         case .caller(let caller): return caller
-        case .invalid:
-            throw .refused(Refusal(401, "invalid-token", "The token is wrong, expired, or not valid yet"))
+        case .invalid: throw .refused(.invalidToken)
+        case .elsewhere: throw .refused(.otherTenant)
         }
     }
 }
@@ -154,4 +154,11 @@ struct Visit {
 
 extension Refusal {
     package var response: HTTPResponse { TableAnswer.refusal(status, message, code: code) }
+
+    /// The response, with the seconds after which to try again.
+    package func response(retryAfter seconds: Int) -> HTTPResponse {
+        var response = response
+        response.headers.append(HTTPHeader("Retry-After", String(seconds)))
+        return response
+    }
 }

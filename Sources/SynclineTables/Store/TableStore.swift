@@ -39,6 +39,9 @@ package protocol TableStore: Sendable {
     /// The latest change mark, and the tables with changes since another one. By default, any may have some.
     /// - Parameter isWhole: Whether every committed change must be part of it. Otherwise the latest may be told later.
     func news(since known: ChangeMark?, isWhole: Bool) throws(StoreFailure) -> ChangeNews
+    /// Calls the body as soon as readers may see more changes; nil: no more. The changes of other processes may be told
+    /// later.
+    func listen(_ body: (@Sendable () -> Void)?)
     /// The buckets of a table with rules in which rows changed after a number, up to another; nil if they are not known.
     func touched(_ table: String, after change: Int64, through last: Int64) -> Set<NamedBucket>?
     /// The buckets of such a table to which a caller has a right at a change; nil if they are not known.
@@ -48,6 +51,8 @@ package protocol TableStore: Sendable {
 }
 
 extension TableStore {
+    package func listen(_ body: (@Sendable () -> Void)?) {}
+
     package func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>] {
         reads.map { one in
             Result { () throws(StoreFailure) in try row(one.table, id: one.id, seenBy: one.caller) }

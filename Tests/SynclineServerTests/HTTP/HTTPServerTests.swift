@@ -140,4 +140,13 @@ import Testing
         #expect(limiter.admits("a", now: start + .milliseconds(600)))
         #expect((0..<3).map { _ in limiter.admits("a", now: start + .seconds(60)) } == [true, true, false])
     }
+
+    @Test func `requests beyond the limit wait for each other, and not for long`() {
+        let limiter = RateLimiter(perSecond: 2)
+        let start = ContinuousClock.now
+        let waits = (0..<6).map { _ in limiter.wait("a", atMost: .seconds(1), now: start) }
+        #expect(waits == [.zero, .zero, .milliseconds(500), .seconds(1), nil, nil])
+        #expect(!limiter.admits("a", now: start + .milliseconds(1400)), "those that wait come first")
+        #expect(limiter.admits("a", now: start + .milliseconds(1600)))
+    }
 }

@@ -251,10 +251,9 @@ struct RightsLockTests {
         """#
     private static let note = "00000000-0000-7000-8000-000000000001"
 
-    /// Selects how many transactions wait for others.
+    /// Selects how many transactions wait for this one. In a transaction, pg_stat_activity stays as it was first read.
     private static let waiting: SQLStatement = """
-        SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
-        WHERE NOT l.granted AND a.datname = current_database()
+        SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
         """
 
     private func write(_ kind: TableWrite.Kind, _ table: String, _ id: String) -> [[TableWrite]] {

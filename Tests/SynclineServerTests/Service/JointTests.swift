@@ -126,7 +126,7 @@ import Testing
     @Test(.enabled(if: PrivatePostgres.shared != nil, "PostgreSQL is not installed here, or can't be run"))
     func `a read of a row that is locked ends after the time limit, and others are answered`() throws {
         let server = try RunningServer(.postgres, more: #","limits":{"readSeconds":1}"#)
-        guard let store = server.server.store.database as? PostgresDatabase else { return }
+        guard let store = server.store.database as? PostgresDatabase else { return }
         try store.write { connection throws(StoreFailure) in
             try connection.execute(#"BEGIN; LOCK TABLE "todoitem" IN ACCESS EXCLUSIVE MODE"#)
             let connections = try? ["todoitem", "hard"].map { table in

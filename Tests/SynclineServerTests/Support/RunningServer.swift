@@ -15,17 +15,16 @@ final class RunningServer {
     let server: Server
     let port: UInt16
     private let keeper: AnyObject
-    private let store: String
+    private let address: String
 
     /// - Parameter other: A server with the same store.
     init(
         _ backend: TestBackend = .sqlite, tables: String = testTables, more: String = "",
         beside other: RunningServer? = nil
     ) throws {
-        (store, keeper) = try other.map { ($0.store, $0.keeper) } ?? backend.store()
-        let address = Value.string(store).json
+        (address, keeper) = try other.map { ($0.address, $0.keeper) } ?? backend.store()
         let json = """
-            {"store":\(address),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},
+            {"store":\(Value.string(address).json),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},
             "tables":\(tables)\(more)}
             """
         var settings = try configuration(json)
@@ -34,7 +33,24 @@ final class RunningServer {
         port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
     }
 
+    /// A server with tenants.
+    /// - Parameter more: Settings, each with a comma before it.
+    init(tenants: String, tables: String = testTables, more: String = "", _ keeper: AnyObject) throws {
+        (address, self.keeper) = ("", keeper)
+        var settings = try configuration(
+            """
+            {"tenants":\(tenants),"listen":"127.0.0.1:0","log":"none","threads":2,"auth":{"key":"\(testSecret)"},
+            "tables":\(tables)\(more)}
+            """)
+        settings.limits.database.check = DatabaseLimits.patient.check
+        server = try Server(settings, PatientEnvironment())
+        port = try #require(server.url.split(separator: ":").last.flatMap { UInt16($0) })
+    }
+
     deinit { server.stop() }
+
+    /// Its first store.
+    var store: SQLStore { server.stores.stores[0].store }
 
     func connect() throws -> RawConnection { try RawConnection(port: port) }
 

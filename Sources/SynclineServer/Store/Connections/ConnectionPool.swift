@@ -25,6 +25,8 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     private let timeout: Duration
     private let lent = Atomic(0)
     private let waiting = Atomic(0)
+    /// The largest number of connections that were lent at a time since the last rest.
+    private let mostLent = Atomic(0)
     private let make: @Sendable () throws(StoreFailure) -> Connection
 
     /// Has at most `limit` connections, created on demand. A caller waits no longer than `timeout`.
@@ -51,7 +53,8 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
         guard isFree else {
             throw .busy(FailureReason(.busy, "all \(slots.count) connections to the database are in use"))
         }
-        lent.add(1, ordering: .relaxed)
+        let count = lent.add(1, ordering: .relaxed).newValue
+        if count > mostLent.load(ordering: .relaxed) { mostLent.store(count, ordering: .releasing) }
         defer {
             lent.subtract(1, ordering: .relaxed)
             free.signal()
@@ -94,5 +97,14 @@ final class ConnectionPool<Connection: AnyObject>: Sendable {
     /// Closes the unused connections.
     func drain() {
         while take() != nil {}
+    }
+
+    /// Closes the connections that were not needed since the last call.
+    func rest() {
+        let lent = lent.load(ordering: .relaxed)
+        let needed = mostLent.exchange(lent, ordering: .relaxed)
+        var unused: [Connection] = []
+        while let connection = take() { unused.append(connection) }
+        for connection in unused.prefix(max(0, needed - lent)) { put(connection) }
     }
 }

@@ -13,7 +13,7 @@ final class PostgresDatabase: SQLDatabase {
     private let readers: ConnectionPool<PostgresConnection>
     private let watch: PostgresWatch
     private let interruption = Interruption()
-    private let listening = PostgresListening()
+    private let listening = Mutex<PostgresListening?>(nil)
     private let url: String
 
     init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
@@ -70,12 +70,21 @@ final class PostgresDatabase: SQLDatabase {
 
     func interrupt() { interruption.cut() }
 
-    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void) {
-        listening.begin(url, channel, interruption, body)
+    func listen(to channel: String, _ body: (@Sendable (Int64) -> Void)?) {
+        listening.withLock { listening in
+            listening?.end()
+            listening = body.map { PostgresListening(url, channel, interruption, $0) }
+        }
+    }
+
+    func rest() {
+        writers.rest()
+        readers.rest()
+        watch.rest()
     }
 
     func close() {
-        listening.end()
+        listening.withLock { $0?.end() }
         writers.drain()
         readers.drain()
         watch.drain()
@@ -103,6 +112,7 @@ final class PostgresWatch: Sendable {
     static let standsStill = StoreFailure.busy(FailureReason(.timedOut, "PostgreSQL does not respond"))
 
     func drain() { pool.drain() }
+    func rest() { pool.rest() }
 
     var isReadOnly: Bool { readOnly.load(ordering: .relaxed) }
 

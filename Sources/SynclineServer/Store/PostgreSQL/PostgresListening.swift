@@ -8,8 +8,8 @@ import SynclineTables
 final class PostgresListening: Sendable {
     private let isOver = Atomic(false)
 
-    /// Listens until the end. After a failure it connects again.
-    func begin(
+    /// Listens until it is ended. After a failure it connects again.
+    init(
         _ url: String, _ channel: String, _ interruption: Interruption, _ body: @escaping @Sendable (Int64) -> Void
     ) {
         let waits = PostgresWaitLimits(interruption: interruption, isForRequests: false)

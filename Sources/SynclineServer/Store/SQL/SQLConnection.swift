@@ -89,11 +89,13 @@ protocol SQLDatabase: Sendable {
     func check() throws(StoreFailure)
     /// Throws the reason why nothing can be written. It waits for no writer.
     func checkWrites() throws(StoreFailure)
-    /// Calls the body when a session notifies a channel of a number, until the database is closed, if the database can do
-    /// that. If a notification may have been missed, the number is the largest one.
-    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void)
+    /// Calls the body when a session notifies a channel of a number, until it is nil or the database is closed, if the
+    /// database can do that. If a notification may have been missed, the number is the largest one.
+    func listen(to channel: String, _ body: (@Sendable (Int64) -> Void)?)
     /// Interrupts all current and later waits for the database.
     func interrupt()
+    /// Closes the connections that were not needed since the last call.
+    func rest()
     func close()
     /// The use of its connections.
     var pools: [PoolUse] { get }
@@ -102,8 +104,9 @@ protocol SQLDatabase: Sendable {
 }
 
 extension SQLDatabase {
-    func listen(to channel: String, _ body: @escaping @Sendable (Int64) -> Void) {}
+    func listen(to channel: String, _ body: (@Sendable (Int64) -> Void)?) {}
     var writesAtATime: Int { 1 }
+    func rest() {}
 }
 
 extension SQLConnection {

@@ -14,28 +14,33 @@ final class SQLiteDatabase: SQLDatabase {
     /// Otherwise parallel readers would wait for the lock under which SQLite counts its memory.
     private static let isTuned: Void = syncline_sqlite_count_no_memory()
 
-    init(path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
+    /// - Parameter cache: The memory of its writer, and that of its readers together, in KiB.
+    init(
+        path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits(), cache: Int = 65_536
+    ) throws(StoreFailure) {
         _ = SQLiteDatabase.isTuned
         // The files beside it get the same permissions.
         SystemFiles.createPrivate(path)
         // Creates the file at once and checks that it is a database.
-        _ = try SQLiteDatabase.writer(path, waits)
+        _ = try SQLiteDatabase.writer(path, waits, cache)
         // A caller that waits for the writer waits for a large batch, or for the writers of another process.
         writer = ConnectionPool(limit: 1, timeout: limits.statement) { [waits] () throws(StoreFailure) in
-            try SQLiteDatabase.writer(path, waits)
+            try SQLiteDatabase.writer(path, waits, cache)
         }
         watch = ConnectionPool(limit: 1, timeout: limits.check) { [waits] () throws(StoreFailure) in
             try SQLiteConnection(path: path, isReader: true, waits: waits)
         }
         readers = ConnectionPool(limit: count, timeout: limits.turn) { [waits] () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true, waits: waits)
-            // Together as much as the writer. A negative value is a size in KiB.
-            try reader.execute("PRAGMA cache_size = -\(max(512, 65_536 / count))")
+            // A negative value is a size in KiB.
+            try reader.execute("PRAGMA cache_size = -\(max(512, cache / count))")
             return reader
         }
     }
 
-    private static func writer(_ path: String, _ waits: LockWaits) throws(StoreFailure) -> SQLiteConnection {
+    private static func writer(
+        _ path: String, _ waits: LockWaits, _ cache: Int
+    ) throws(StoreFailure) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, isReader: false, waits: waits)
         try connection.execute("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
@@ -43,8 +48,7 @@ final class SQLiteDatabase: SQLDatabase {
         try connection.execute("PRAGMA wal_autocheckpoint = 8000")
         // A log that grew while a long read kept it is cut afterwards.
         try connection.execute("PRAGMA journal_size_limit = 67108864")
-        // A negative value is a size in KiB.
-        try connection.execute("PRAGMA cache_size = -65536")
+        try connection.execute("PRAGMA cache_size = -\(cache)")
         return connection
     }
 
@@ -93,6 +97,10 @@ final class SQLiteDatabase: SQLDatabase {
 
     /// Statements no longer wait for locks of other processes.
     func interrupt() { waits.end() }
+
+    func rest() {
+        for pool in [watch, readers, writer] { pool.rest() }
+    }
 
     var pools: [PoolUse] { [writer.use("writers"), readers.use("readers")] }
 

@@ -13,9 +13,13 @@ struct SchemaInstaller {
     /// Where the numbers come from, and where they came from before.
     private(set) var numbers = NumberSource.line
     private var before: NumberSource?
+    private let note: @Sendable (String) -> Void
 
-    init(definitions: [TableDefinition], dialect: SQLDialect) {
-        (self.definitions, self.dialect) = (definitions, dialect)
+    init(
+        definitions: [TableDefinition], dialect: SQLDialect,
+        note: @escaping @Sendable (String) -> Void = { Diagnostics.note($0) }
+    ) {
+        (self.definitions, self.dialect, self.note) = (definitions, dialect, note)
     }
 
     /// A part of a definition that the database lacks.
@@ -134,7 +138,7 @@ struct SchemaInstaller {
         if renewsEpoch || reason != nil {
             for statement in numbers.renew(epoch: epoch, dialect) { try connection.run(statement) }
         }
-        if let reason { Diagnostics.note(Continuity.note(reason)) }
+        if let reason { note(Continuity.note(reason)) }
         let known = try SchemaInstaller.catalogue(connection, definitions, dialect)
         var made: [TableDefinition] = []
         for definition in definitions where try install(definition, known, connection) { made.append(definition) }
