@@ -7,6 +7,8 @@ import SynclineWire
 /// What a server does with all its stores.
 protocol ServedStores: StoreFronts {
     var stores: [ServedStore] { get }
+    /// Interrupts waits for the databases.
+    func interrupt()
     /// Answers whether the server is well.
     var health: any RequestAnswering { get }
     func close()
@@ -16,9 +18,6 @@ protocol ServedStores: StoreFronts {
 
 extension ServedStores {
     func endSweeps() { for store in stores { store.endSweeps() } }
-
-    /// Interrupts waits for the databases.
-    func interrupt() { for store in stores { store.store.interrupt() } }
 }
 
 /// A store for all requests.
@@ -48,6 +47,7 @@ struct OnlyStore: ServedStores {
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse { only.marked(response, headers) }
     func endWork() { only.endWork() }
+    func interrupt() { store.store.interrupt() }
     func close() { store.store.close() }
     func add(_ configuration: ServerConfiguration) {}
 }
@@ -159,6 +159,7 @@ final class Tenants: ServedStores {
         return merged
     }
 
+    func interrupt() { for tenant in tenants { tenant.interrupt() } }
     func endWork() { for tenant in tenants { tenant.endWork() } }
     func close() { for tenant in tenants { tenant.close() } }
 }

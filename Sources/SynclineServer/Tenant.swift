@@ -7,6 +7,8 @@ import SynclineWire
 final class Tenant: Sendable {
     private enum State {
         case closed
+        /// The limit of the work that opens it.
+        case opening(WorkLimit)
         case failed(StoreFailure, at: ContinuousClock.Instant)
         case open(ServedStore, StoreFront)
         case ended
@@ -71,10 +73,13 @@ final class Tenant: Sendable {
         case .open(_, let front): return front
         case .failed(let failure, let time) where time.duration(to: .present) < Tenant.pause: throw failure
         case .ended: throw .busy(FailureReason(.busy, "the server is stopping"))
-        case .closed, .failed: break
+        case .closed, .failed, .opening: break
         }
+        // It may read whole tables; a stop ends it.
+        let limit = WorkLimit(seconds: 86_400)
+        state.withLock { $0 = .opening(limit) }
         do throws(StoreFailure) {
-            let (store, front) = try make()
+            let (store, front) = try WorkLimit.$current.withValue(limit) { Result(catching: make) }.get()
             state.withLock { $0 = .open(store, front) }
             return front
         } catch {
@@ -82,6 +87,12 @@ final class Tenant: Sendable {
             note("the store of tenant \(name) can't be opened: \(StartFailure(error).text)")
             throw error
         }
+    }
+
+    /// Interrupts waits for the database.
+    func interrupt() {
+        if case .opening(let limit) = state.withLock({ $0 }) { limit.cancel() }
+        store?.store.interrupt()
     }
 
     /// Ends the workers, after the work that they took.

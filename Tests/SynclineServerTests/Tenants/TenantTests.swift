@@ -1,5 +1,6 @@
 // A server with tenants over real sockets: each has its own rows, numbers and epoch, and none waits for another.
 
+import Dispatch
 import Foundation
 import SynclineCore
 import SynclineGround
@@ -171,6 +172,29 @@ import Testing
         let refused = answers.filter { $0.hasPrefix("HTTP/1.1 429") }
         #expect(!refused.isEmpty && refused.allSatisfy { $0.contains("Retry-After: 1\r\n") })
         #expect(refused.count + answers.count { $0.hasPrefix("HTTP/1.1 200") } == answers.count)
+    }
+
+    @Test func `a stop interrupts a store that is being opened`() throws {
+        let begun = DispatchSemaphore(value: 0)
+        let tenant = Tenant("a", note: { _ in }) { () throws(StoreFailure) in
+            begun.signal()
+            while WorkLimit.current?.stop != .unwanted {}
+            throw .busy("interrupted")
+        }
+        let request = try #require(HTTPRequest("GET", target: "/a/tables/t"))
+        guard case .later(.work(let work)) = tenant.choice(for: request) else { throw CancellationError() }
+        let answered = Mutex(0)
+        let admission = work.workers.carryOut(for: .unknown, within: nil) {
+            var context = RequestContext()
+            let answer = work.answer(&context)
+            answered.withLock { $0 = answer.status }
+            return .done
+        }
+        #expect(admission == .taken)
+        begun.wait()
+        tenant.interrupt()
+        tenant.endWork()
+        #expect(answered.withLock { $0 } == 503 && tenant.store == nil)
     }
 
     @Test func `a new tenant needs no restart, and a new epoch is one tenant's`() throws {
