@@ -15,6 +15,7 @@ import numbering
 import rights
 import stall
 import starts
+import tenants
 import wakeups
 from honest import ROLES, Clients
 from servers import NotStarted, PostgreSQL, Server, SQLite
@@ -24,7 +25,8 @@ from wire import Lost
 EXTRAS = {
     "rights": (rights.run, [PostgreSQL, SQLite]), "adopted": (adopted.run, [PostgreSQL, SQLite]),
     "starts": (starts.run, [PostgreSQL]), "numbers": (numbering.run, [PostgreSQL]), "stall": (stall.run, [PostgreSQL]),
-    "wakeups": (wakeups.run, [SQLite, PostgreSQL]), "handshakes": (handshakes.run, [SQLite])}
+    "wakeups": (wakeups.run, [SQLite, PostgreSQL]), "handshakes": (handshakes.run, [SQLite]),
+    "tenants": (tenants.run, [PostgreSQL])}
 
 
 class Options:
@@ -36,7 +38,7 @@ class Options:
         parser.add_argument("--tools", required=True, help=argparse.SUPPRESS)
         parser.add_argument("--only", metavar="NAME", action="append", help="only these attacks: "
                             + ", ".join(attack.name for attack in attacks.all_attacks(0)) + "; or rights, adopted, "
-                            "wakeups or handshakes, or starts, stall or numbers (the last three only on PostgreSQL)")
+                            "wakeups or handshakes, or starts, stall, numbers or tenants (the last four only on PostgreSQL)")
         parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this database (default: both)")
         parser.add_argument("--seconds", type=float, default=8, help="how long an attack is looked at (default: %(default)s)")
         parser.add_argument("--quiet", type=float, default=4, help="how long the clients are alone before (default: %(default)s)")
@@ -45,6 +47,8 @@ class Options:
         parser.add_argument("--floor", type=float, default=50, help="milliseconds: a quiet p99 below this counts as this, "
                             "because the rest is noise of the machine (default: %(default)s)")
         parser.add_argument("--starts", type=int, default=100, help="starts and stops of processes (default: %(default)s)")
+        parser.add_argument("--tenants", type=int, default=20, help="tenants on each of two PostgreSQLs "
+                            "(default: %(default)s)")
         parser.add_argument("--standstill", type=float, default=60,
                             help="seconds for which PostgreSQL does not respond (default: %(default)s)")
         parser.add_argument("--json", action="store_true", help="prints the results as JSON, one a line")

@@ -21,7 +21,7 @@ class Server:
         words = ["prlimit", f"--data={Server.DATA}"]
         if descriptors:
             words += [f"--nofile={descriptors}"]
-        words += [tool, "--store", store, "--listen", "127.0.0.1:0", "--log", "json"]
+        words += [tool, *(["--store", store] if store else []), "--listen", "127.0.0.1:0", "--log", "json"]
         for table in tables:
             words += ["--table", table]
         for setting in settings:
@@ -141,7 +141,7 @@ class PostgreSQL:
 
     def start(self):
         self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"), "-o",
-                 f"-k {self.folder} -h '' -c fsync=off -c max_connections=200 {self.settings}", "start")
+                 f"-k {self.folder} -h '' -c fsync=off -c max_connections=900 {self.settings}", "start")
 
     def shell(self):
         """The words that start an interactive session."""
