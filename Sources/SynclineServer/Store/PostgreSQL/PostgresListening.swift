@@ -1,7 +1,6 @@
 // Hears of commits in other processes by a notification of PostgreSQL, on a connection and a thread of its own. Without
 // it, for example through a pooler that lends sessions, they are noticed a moment later.
 
-import Dispatch
 import SynclineGround
 import SynclineTables
 
@@ -13,7 +12,7 @@ final class PostgresListening: Sendable {
         _ url: String, _ channel: String, _ interruption: Interruption, _ body: @escaping @Sendable (Int64) -> Void
     ) {
         let waits = PostgresWaitLimits(interruption: interruption, isForRequests: false)
-        DispatchQueue(label: "syncline.listening").async { [self] in
+        OwnThread.run { [self] in
             while !isOver.load(ordering: .acquiring) {
                 do throws(StoreFailure) {
                     let connection = try PostgresConnection(url: url, waits: waits)
