@@ -12,6 +12,8 @@ protocol ServedStores: StoreFronts {
     /// Answers whether the server is well.
     var health: any RequestAnswering { get }
     func close()
+    /// Throws if a known tenant would change.
+    func check(_ configuration: ServerConfiguration) throws(StartFailure)
     /// Learns of new tenants.
     func add(_ configuration: ServerConfiguration)
 }
@@ -49,6 +51,7 @@ struct OnlyStore: ServedStores {
     func endWork() { only.endWork() }
     func interrupt() { store.store.interrupt() }
     func close() { store.store.close() }
+    func check(_ configuration: ServerConfiguration) {}
     func add(_ configuration: ServerConfiguration) {}
 }
 
@@ -76,6 +79,12 @@ final class Tenants: ServedStores {
         add(configuration)
     }
 
+    func check(_ configuration: ServerConfiguration) throws(StartFailure) {
+        for (name, store) in known.value.plan.stores where configuration.tenants?.stores[name] != store {
+            throw StartFailure("the store of tenant \(name) can't change while the server runs")
+        }
+    }
+
     func add(_ configuration: ServerConfiguration) {
         guard let plan = configuration.tenants else { return }
         known.change { known in
@@ -87,7 +96,10 @@ final class Tenants: ServedStores {
     }
 
     private func tenant(_ name: String, _ configuration: ServerConfiguration) -> Tenant {
-        Tenant(name, note: note) { [environment, gate] () throws(StoreFailure) in
+        let marked: @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse = { [cors] in
+            TableAnswers.marked($0, $1, cors)
+        }
+        return Tenant(name, note: note, marked: marked) { [environment, gate] () throws(StoreFailure) in
             guard let own = configuration.settings(ofTenant: name) else { throw .broken("there is no tenant \(name)") }
             let store = try ServedStore(own, environment, gate)
             return (store, StoreFront(own, store.answers))
@@ -112,7 +124,12 @@ final class Tenants: ServedStores {
         let known = known.value
         let headers = request.headers
         switch known.plan.choice(for: &request, { gate.tenants(headers, now: environment.now()) }) {
-        case .server: return .answer(health.answer(request, &context))
+        case .server:
+            var response = health.answer(request, &context)
+            if request.method == "OPTIONS" {
+                response.headers += (cors ?? CrossOrigin(origins: [])).preflight(request.headers)
+            }
+            return .answer(response)
         case .refused(let refusal): return .answer(Tenants.response(refusal))
         case .tenant(let name):
             guard let tenant = known.tenants[name] else { return .answer(StoreFront.busy()) }
@@ -167,6 +184,12 @@ final class Tenants: ServedStores {
 /// The health of a server with tenants: it runs. One that can't reach a tenant's store is of use to the others.
 private struct ServerHealth: RequestAnswering {
     func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
-        request.method == "OPTIONS" ? HTTPResponse(status: 204) : TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
+        switch request.method {
+        case "OPTIONS": return HTTPResponse(status: 204)
+        case "GET", "HEAD": return TableAnswer.json(200, Array(#"{"status":"ok"}"#.utf8))
+        default:
+            return Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here")
+                .response
+        }
     }
 }

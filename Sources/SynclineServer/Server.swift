@@ -71,6 +71,7 @@ final class Server: Sendable {
         guard others.isEmpty else {
             throw StartFailure("\(others.joined(separator: ", ")) can't change while the server runs")
         }
+        try stores.check(new)
         let tls = try Server.certificate(new)
         try gate.take(new.auth)
         tls?.present()

@@ -19,6 +19,8 @@ final class Tenant: Sendable {
     private let opener = WorkerPool("opening", workers: 1)
     private let make: @Sendable () throws(StoreFailure) -> (ServedStore, StoreFront)
     private let note: @Sendable (String) -> Void
+    /// Adds the headers that every answer has.
+    private let marked: @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse
     /// How long after a failure no other attempt is made.
     private static let pause = Duration.seconds(1)
     /// The number of requests that may wait until it is opened: each has a connection.
@@ -26,9 +28,10 @@ final class Tenant: Sendable {
 
     init(
         _ name: String, note: @escaping @Sendable (String) -> Void,
+        marked: @escaping @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse = { response, _ in response },
         make: @escaping @Sendable () throws(StoreFailure) -> (ServedStore, StoreFront)
     ) {
-        (self.name, self.note, self.make) = (name, note, make)
+        (self.name, self.note, self.marked, self.make) = (name, note, marked, make)
     }
 
     private var opened: (store: ServedStore, front: StoreFront)? {
@@ -62,7 +65,8 @@ final class Tenant: Sendable {
             }
         } catch {
             context.notes.failure = error.reason
-            return Refusal(503, "store-unavailable", "The store can't be read").response(retryAfter: 1)
+            let refusal = Refusal(503, "store-unavailable", "The store can't be read")
+            return marked(refusal.response(retryAfter: 1), request.headers)
         }
     }
 

@@ -134,7 +134,8 @@ package struct ServerArguments {
         try Self.choose(
             read.values["tenant"], in: &configuration, isNeeded: isForOne || word == Self.report.word,
             isAllowed: isForOne || word != nil)
-        if !configuration.renewsEpoch || word != nil, let name = configuration.tenant {
+        let serves = word == nil && read.values["number"] == nil && read.values["drop-column"] == nil
+        if !serves, let name = configuration.tenant {
             configuration = configuration.settings(ofTenant: name) ?? configuration
         }
         switch word {

@@ -26,7 +26,7 @@ extension ServerConfiguration {
                 "open-table", "everybody may \(open.map(\.rawValue).joined(separator: ", "))",
                 "set \"access\" to authenticated", "table \(table.name)")
         }
-        if !isLocal, metricsListen == nil {
+        if !isLocal || tenants != nil, metricsListen == nil {
             warn("open-metrics", "/metrics is at the public address", "set metricsListen to a private one")
         }
         if auth != nil, let tenants, tenants.claim == nil {

@@ -166,7 +166,7 @@ final class HTTPServer: Sendable {
         } catch {
             return .whole(refusal(error, request))
         }
-        if let limiter, !limiter.admits(request.client.text) {
+        if let limiter, !request.hasWaited, !limiter.admits(request.client.text) {
             return .whole(fronts.marked(Refusal.tooManyRequests.response(retryAfter: 1), request.headers))
         }
         if read.method == "GET", read.path == "/metrics", configuration.metricsListen == nil {

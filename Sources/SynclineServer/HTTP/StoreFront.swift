@@ -55,7 +55,7 @@ final class StoreFront: Sendable {
     /// The clients whose reads are being carried out.
     let clients: ClientWatch
     /// Carry out writes of more than a row, patches and long bodies.
-    private let writers = WorkerPool("writes", workers: 32)
+    private let writers: WorkerPool
     /// Answer requests that read or write a row.
     private let (jointReader, jointWriter): (JointWorker<JointRequest>, JointWorker<JointRequest>)
     private let readers: ReadWorkers
@@ -67,6 +67,8 @@ final class StoreFront: Sendable {
         events = EventHub(
             listen: { service.listen($0) }, buckets: { service.buckets($0, of: $1, at: $2) },
             news: { service.news(since: $0, isWhole: $1) })
+        // A slow database of one tenant may take few threads of the process.
+        writers = WorkerPool("writes", workers: configuration.tenant == nil ? 32 : 4)
         // One worker is always left for another client.
         let readers = ReadWorkers(
             workers: configuration.readWorkers,

@@ -46,7 +46,8 @@ import Testing
         let stores = zip(names, [first.0, second.0]).map { "\(Value.string($0).json):\(Value.string($1).json)" }
         return try RunningServer(
             tenants: #"{"by":"\#(by)","claim":"org"\#(more),"stores":{\#(stores.joined(separator: ","))}}"#,
-            tables: tables, more: #","maxTop":10,"pageSize":1"#, [first.1, second.1] as AnyObject)
+            tables: tables, more: #","maxTop":10,"pageSize":1,"cors":{"origins":["localhost"]}"#,
+            [first.1, second.1] as AnyObject)
     }
 
     @Test(arguments: TestBackend.available)
@@ -110,6 +111,12 @@ import Testing
         #expect(try ask(claims, "GET", "/tables/mine/x", user: "ann", of: "a").status == 200)
         #expect(try ask(claims, "GET", "/tables/mine/x", user: "ann", of: "b").status == 404)
         #expect(try ask(claims, "GET", "/tables/t").status == 401)
+        // A browser asks before it sends a token.
+        let asked = try ask(
+            claims, "OPTIONS", "/tables/t",
+            headers: "Origin: http://localhost\r\nAccess-Control-Request-Headers: authorization\r\n")
+        #expect(asked.status == 204 && asked.header("Access-Control-Allow-Headers") == "authorization")
+        #expect(try ask(claims, "DELETE", "/healthz").status == 405)
         withExtendedLifetime((hosts, claims)) {}
     }
 
@@ -218,6 +225,11 @@ import Testing
         try server.reload(try settings("abc"))
         #expect(try epochs(server).filter { $0.key != "c" } == before)
         #expect(try epochs(server).count == 3)
+        // As one that was there from the start, it keeps its store.
+        #expect(throws: StartFailure.self) { try server.reload(try settings("ab")) }
+        var moved = try settings("abc")
+        moved.tenants?.stores["c"] = "sqlite:\(folder.path)/d"
+        #expect(throws: StartFailure.self) { try server.reload(moved) }
         server.stop()
         var renewing = try settings("ab")
         (renewing.renewsEpoch, renewing.tenant) = (true, "b")
