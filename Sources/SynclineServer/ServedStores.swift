@@ -1,5 +1,6 @@
 // The stores of a server: one, or one for each tenant.
 
+import Dispatch
 import SynclineGround
 import SynclineTables
 import SynclineWire
@@ -96,10 +97,7 @@ final class Tenants: ServedStores {
     }
 
     private func tenant(_ name: String, _ configuration: ServerConfiguration) -> Tenant {
-        let marked: @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse = { [cors] in
-            TableAnswers.marked($0, $1, cors)
-        }
-        return Tenant(name, note: note, marked: marked) { [environment, gate] () throws(StoreFailure) in
+        Tenant(name, note: note) { [environment, gate] () throws(StoreFailure) in
             guard let own = configuration.settings(ofTenant: name) else { throw .broken("there is no tenant \(name)") }
             let store = try ServedStore(own, environment, gate)
             return (store, StoreFront(own, store.answers))
@@ -138,9 +136,9 @@ final class Tenants: ServedStores {
                 guard let wait = limiter.wait(name, atMost: .seconds(1)) else {
                     return .answer(Tenants.response(.tooManyRequests))
                 }
-                if wait > .zero { return .later(.delay(wait)) }
+                if wait > .zero { return .later(.again(after: wait)) }
             }
-            return tenant.choice(for: request)
+            return tenant.choice(&context.notes)
         }
     }
 
@@ -190,6 +188,14 @@ private struct ServerHealth: RequestAnswering {
         default:
             return Refusal(405, "method-not-allowed", "Method \(request.method.prefix(20)) is not allowed here")
                 .response
+        }
+    }
+}
+
+extension Waiting {
+    static func again(after time: Duration) -> Waiting {
+        .again { resume in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(time / .nanoseconds(1)))) { resume() }
         }
     }
 }

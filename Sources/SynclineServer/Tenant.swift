@@ -19,8 +19,6 @@ final class Tenant: Sendable {
     private let opener = WorkerPool("opening", workers: 1)
     private let make: @Sendable () throws(StoreFailure) -> (ServedStore, StoreFront)
     private let note: @Sendable (String) -> Void
-    /// Adds the headers that every answer has.
-    private let marked: @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse
     /// How long after a failure no other attempt is made.
     private static let pause = Duration.seconds(1)
     /// The number of requests that may wait until it is opened: each has a connection.
@@ -28,10 +26,9 @@ final class Tenant: Sendable {
 
     init(
         _ name: String, note: @escaping @Sendable (String) -> Void,
-        marked: @escaping @Sendable (HTTPResponse, [HTTPHeader]) -> HTTPResponse = { response, _ in response },
         make: @escaping @Sendable () throws(StoreFailure) -> (ServedStore, StoreFront)
     ) {
-        (self.name, self.note, self.marked, self.make) = (name, note, marked, make)
+        (self.name, self.note, self.make) = (name, note, make)
     }
 
     private var opened: (store: ServedStore, front: StoreFront)? {
@@ -41,61 +38,75 @@ final class Tenant: Sendable {
     var store: ServedStore? { opened?.store }
     var front: StoreFront? { opened?.front }
 
-    /// The front, or the work that opens the store, for as long as that takes, and answers a request.
-    func choice(for request: HTTPRequest) -> FrontChoice {
-        if let front { return .front(front) }
-        if opener.waitingCount >= Tenant.waitingLimit { return .answer(StoreFront.busy()) }
-        let work = WaitingAnswer(workers: opener, limit: nil) { [self] context in
-            answer(request, &context)
-        } refusal: { _ in
-            StoreFront.busy()
-        }
-        return .later(.work(work))
-    }
-
-    private func answer(_ request: HTTPRequest, _ context: inout RequestContext) -> HTTPResponse {
-        do throws(StoreFailure) {
-            let front = try open()
-            let service = front.service
-            switch service.place(of: request) {
-            case .events: return service.marked(StoreFront.busy("The store was opened; ask again"), request.headers)
-            case .writes: return service.answer(request, &context)
-            case .here, .reads, .health:
-                return WorkLimit.$current.withValue(front.limit) { service.answer(request, &context) }
-            }
-        } catch {
-            context.notes.failure = error.reason
+    /// The front. Without one, the request comes again after an attempt to open the store, for as long as that takes.
+    func choice(_ notes: inout RequestNotes) -> FrontChoice {
+        switch state.withLock({ $0 }) {
+        case .open(_, let front): return .front(front)
+        case .failed(let failure, let time) where time.duration(to: .present) < Tenant.pause:
+            notes.failure = failure.reason
             let refusal = Refusal(503, "store-unavailable", "The store can't be read")
-            return marked(refusal.response(retryAfter: 1), request.headers)
+            return .answer(refusal.response(retryAfter: 1))
+        case .ended: return .answer(StoreFront.busy())
+        case .closed, .failed, .opening: break
         }
+        if opener.waitingCount >= Tenant.waitingLimit { return .answer(StoreFront.busy()) }
+        return .later(
+            .again { [self] resume in
+                let admission = opener.carryOut {
+                    _ = try? self.open()
+                    resume()
+                }
+                if admission == .closed { resume() }
+            })
     }
 
     /// Opens the store, unless that failed a moment ago. Only the opener calls it, and the start of a server.
-    @discardableResult
-    func open() throws(StoreFailure) -> StoreFront {
-        switch state.withLock({ $0 }) {
-        case .open(_, let front): return front
-        case .failed(let failure, let time) where time.duration(to: .present) < Tenant.pause: throw failure
-        case .ended: throw .busy(FailureReason(.busy, "the server is stopping"))
-        case .closed, .failed, .opening: break
-        }
+    func open() throws(StoreFailure) {
         // It may read whole tables; a stop ends it.
         let limit = WorkLimit(seconds: 86_400)
-        state.withLock { $0 = .opening(limit) }
-        do throws(StoreFailure) {
-            let (store, front) = try WorkLimit.$current.withValue(limit) { Result(catching: make) }.get()
-            state.withLock { $0 = .open(store, front) }
-            return front
-        } catch {
-            state.withLock { $0 = .failed(error, at: .present) }
-            note("the store of tenant \(name) can't be opened: \(StartFailure(error).text)")
-            throw error
+        let isToOpen = try state.withLock { state throws(StoreFailure) in
+            switch state {
+            case .open: return false
+            case .failed(let failure, let time) where time.duration(to: .present) < Tenant.pause: throw failure
+            case .ended: throw Tenant.stopping
+            case .closed, .failed, .opening: state = .opening(limit)
+            }
+            return true
+        }
+        guard isToOpen else { return }
+        let result = WorkLimit.$current.withValue(limit) { Result(catching: make) }
+        let isEnded = state.withLock { state in
+            if case .ended = state { return true }
+            switch result {
+            case .success(let (store, front)): state = .open(store, front)
+            case .failure(let failure): state = .failed(failure, at: .present)
+            }
+            return false
+        }
+        switch result {
+        case .success(let (store, _)):
+            if !isEnded { return }
+            store.store.close()
+            throw Tenant.stopping
+        case .failure(let failure):
+            note("the store of tenant \(name) can't be opened: \(StartFailure(failure).text)")
+            throw failure
         }
     }
 
-    /// Interrupts waits for the database.
+    private static let stopping = StoreFailure.busy(FailureReason(.busy, "the server is stopping"))
+
+    /// Interrupts waits for the database; a store is no longer opened.
     func interrupt() {
-        if case .opening(let limit) = state.withLock({ $0 }) { limit.cancel() }
+        let store = state.withLock { state -> ServedStore? in
+            switch state {
+            case .open(let store, _): return store
+            case .opening(let limit): limit.cancel()
+            case .closed, .failed, .ended: break
+            }
+            state = .ended
+            return nil
+        }
         store?.store.interrupt()
     }
 

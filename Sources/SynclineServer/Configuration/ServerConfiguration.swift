@@ -49,16 +49,6 @@ struct ServerConfiguration: Hashable, Sendable {
     }
     /// The number of concurrent reads.
     var readers = 8
-    /// The same settings for the store of a tenant.
-    func settings(ofTenant name: String) -> ServerConfiguration? {
-        guard let address = tenants?.stores[name] else { return nil }
-        var configuration = self
-        (configuration.store, configuration.tenants, configuration.tenant) = (address, nil, name)
-        configuration.renewsEpoch = renewsEpoch && tenant == name
-        if tenants?.place == .path { configuration.root = "/\(name)\(root)" }
-        return configuration
-    }
-
     /// The number of reads that can be carried out: on PostgreSQL some connections are left to writes.
     var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
@@ -104,6 +94,16 @@ extension ServerConfiguration {
         limits.connections = 64
     }
 
+    /// The same settings for the store of a tenant.
+    func settings(ofTenant name: String) -> ServerConfiguration? {
+        guard let address = tenants?.stores[name] else { return nil }
+        var configuration = self
+        (configuration.store, configuration.tenants, configuration.tenant) = (address, nil, name)
+        configuration.renewsEpoch = renewsEpoch && tenant == name
+        if tenants?.place == .path { configuration.root = "/\(name)\(root)" }
+        return configuration
+    }
+
     var service: TableSettings {
         var settings = TableSettings()
         (settings.tables, settings.root, settings.defaultProtocol) = (tables, root, defaultProtocol)
@@ -117,9 +117,9 @@ extension ServerConfiguration {
     func whatNeedsRestart(_ other: ServerConfiguration) -> [String] {
         func fixed(_ configuration: ServerConfiguration) -> [String: Value] {
             var configuration = configuration
-            // More tenants may come.
-            let known = tenants?.stores ?? [:]
-            configuration.tenants?.keep(known)
+            // More tenants may come (see `Tenants.check`).
+            configuration.tenants?.stores = [:]
+            configuration.tenants?.names = []
             configuration.auth = configuration.auth.map { _ in TokenRules() }
             configuration.tls = configuration.tls.map { _ in TLSFiles(certificate: "", key: "") }
             guard case .object(let members) = configuration.value else { return [:] }

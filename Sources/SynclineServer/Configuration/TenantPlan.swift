@@ -129,12 +129,6 @@ extension TenantPlan {
         }
     }
 
-    /// Forgets those that are not among others.
-    mutating func keep(_ others: [String: String]) {
-        names = names.filter { others[$0] != nil }.sorted()
-        stores = stores.filter { others[$0.key] != nil }
-    }
-
     var value: Value {
         var members: [Value.Member] = [.init("by", .string(place.rawValue))]
         members.append(.init("claim", claim.map { .string($0) } ?? .bool(false)))

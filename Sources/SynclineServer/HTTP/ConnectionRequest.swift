@@ -24,7 +24,7 @@ final class ConnectionRequest {
     var isAnswered = false
     /// The answer that a worker will produce.
     var waiting: Waiting?
-    /// Whether it was delayed.
+    /// Whether it came again.
     var hasWaited = false
     /// The worker's answer.
     var outcome: HTTPResponse?

@@ -2,7 +2,6 @@
 // holds from the request's first line to its end.
 
 import CMicroHTTPD
-import Dispatch
 import SynclineTables
 import SynclineWire
 
@@ -188,11 +187,9 @@ private func suspend(
     MHD_suspend_connection(connection)
     switch waiting {
     case .work(let work): begin(work, suspended, server)
-    case .delay(let time):
+    case .again(let wait):
         request.hasWaited = true
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(time / .nanoseconds(1)))) {
-            MHD_resume_connection(suspended.connection)
-        }
+        wait { MHD_resume_connection(suspended.connection) }
     case .joint(let single):
         let joint = JointRequest(single: single) { answer, notes in
             suspended.request.context.notes = notes

@@ -16,8 +16,8 @@ enum Waiting {
     case work(WaitingAnswer)
     /// A request that is answered together with others.
     case joint(SingleRequest)
-    /// The request is answered after a time.
-    case delay(Duration)
+    /// The request comes again, as soon as the body has called what it is given.
+    case again(@Sendable (_ resume: @escaping @Sendable () -> Void) -> Void)
 }
 
 /// An answer that a worker produces.

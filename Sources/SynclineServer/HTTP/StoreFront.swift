@@ -138,6 +138,8 @@ final class StoreFront: Sendable {
 
     /// Ends the workers, after the work that they took.
     func close() {
+        // No connection may stay suspended.
+        events.end()
         for joint in [jointReader, jointWriter] { joint.close() }
         for workers in [readers, writers, healthWorker] as [any Workers] { workers.close() }
     }
@@ -162,7 +164,7 @@ protocol StoreFronts: Sendable {
 
 enum FrontChoice {
     case front(StoreFront)
-    /// Work that comes before there is a front.
+    /// There is no front yet.
     case later(Waiting)
     /// No front can answer.
     case answer(HTTPResponse)

@@ -10,7 +10,7 @@ package struct RequestContext: Sendable {
     /// The tenant that it is for.
     package var tenant: String?
 
-    /// Whether its answer was delayed.
+    /// Whether it has come before, and waited since.
     package let hasWaited: Bool
 
     package init(url: String = "", hasWaited: Bool = false) { (self.url, self.hasWaited) = (url, hasWaited) }

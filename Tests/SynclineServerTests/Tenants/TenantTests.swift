@@ -150,9 +150,6 @@ import Testing
     func `a listener hears of its tenant's changes only`(_ backend: TestBackend) throws {
         let server = try server(backend)
         defer { withExtendedLifetime(server) {} }
-        // The first request opens the store.
-        #expect(try ask(server, "GET", "/a/tables/$events").status == 503)
-        #expect(try ask(server, "GET", "/b/tables/t").status == 200)
         let listener = try server.connect()
         let login = "X-ZUMO-AUTH: \(token(claims: #","org":"a""#))\r\n"
         listener.send("GET /a/tables/$events HTTP/1.1\r\nHost: x\r\n\(login)\r\n")
@@ -188,20 +185,41 @@ import Testing
             while WorkLimit.current?.stop != .unwanted {}
             throw .busy("interrupted")
         }
-        let request = try #require(HTTPRequest("GET", target: "/a/tables/t"))
-        guard case .later(.work(let work)) = tenant.choice(for: request) else { throw CancellationError() }
-        let answered = Mutex(0)
-        let admission = work.workers.carryOut(for: .unknown, within: nil) {
-            var context = RequestContext()
-            let answer = work.answer(&context)
-            answered.withLock { $0 = answer.status }
-            return .done
-        }
-        #expect(admission == .taken)
+        var notes = RequestNotes()
+        guard case .later(.again(let wait)) = tenant.choice(&notes) else { throw CancellationError() }
+        let resumed = DispatchSemaphore(value: 0)
+        wait { resumed.signal() }
         begun.wait()
         tenant.interrupt()
         tenant.endWork()
-        #expect(answered.withLock { $0 } == 503 && tenant.store == nil)
+        resumed.wait()
+        guard case .answer(let answer) = tenant.choice(&notes) else { throw CancellationError() }
+        #expect(answer.status == 503 && tenant.store == nil)
+        // It is resumed also by an opener that has ended.
+        wait { resumed.signal() }
+        resumed.wait()
+    }
+
+    @Test func `a store that was opened while the server stops is closed`() throws {
+        let folder = try TemporaryFolder()
+        let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        var settings = try configuration(#"{"tables":{"t":{}}}"#)
+        settings.store = "sqlite:\(folder.path)/test.db"
+        let tenant = Tenant("a", note: { _ in }) { [settings] () throws(StoreFailure) in
+            begun.signal()
+            go.wait()
+            let store = try ServedStore(settings, StillEnvironment(), TokenGate(nil))
+            return (store, StoreFront(settings, store.answers))
+        }
+        var notes = RequestNotes()
+        guard case .later(.again(let wait)) = tenant.choice(&notes) else { throw CancellationError() }
+        let resumed = DispatchSemaphore(value: 0)
+        wait { resumed.signal() }
+        begun.wait()
+        tenant.interrupt()
+        go.signal()
+        resumed.wait()
+        #expect(tenant.store == nil && tenant.front == nil)
     }
 
     @Test func `a new tenant needs no restart, and a new epoch is one tenant's`() throws {
