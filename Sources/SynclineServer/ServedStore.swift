@@ -22,12 +22,13 @@ final class ServedStore: Sendable {
         _ configuration: ServerConfiguration, _ environment: any ServerEnvironment, _ gate: TokenGate
     ) throws(StoreFailure) {
         (self.configuration, self.environment) = (configuration, environment)
-        let store = try SQLStore(
-            try configuration.database(), configuration.tables, environment, limits: configuration.limits.rows,
-            renewsEpoch: configuration.renewsEpoch, numbers: configuration.numbers
-        ) { [tenant = configuration.tenant] text in
+        let note: @Sendable (String) -> Void = { [tenant = configuration.tenant] text in
             Diagnostics.note(tenant.map { "tenant \($0): \(text)" } ?? text)
         }
+        let store = try SQLStore(
+            try configuration.database(), configuration.tables, environment, limits: configuration.limits.rows,
+            renewsEpoch: configuration.renewsEpoch, numbers: configuration.numbers,
+            replicas: configuration.replicaDatabases(note), note: note)
         self.store = store
         answers = TableAnswers(configuration, store, environment, gate) { store.measures }
     }
@@ -77,6 +78,15 @@ final class ServedStore: Sendable {
 }
 
 extension ServerConfiguration {
+    fileprivate func replicaDatabases(_ note: @escaping @Sendable (String) -> Void) -> [Replica] {
+        let (connections, limits) = (databaseConnections, limits.database)
+        return replicas.enumerated().map { place, url in
+            Replica(place + 1, note: note) { () throws(StoreFailure) in
+                try PostgresDatabase(url: url, connections: connections, limits: limits, isWritten: false)
+            }
+        }
+    }
+
     func address() throws(StoreFailure) -> StoreAddress {
         do throws(StartFailure) {
             return try StoreAddress(store)

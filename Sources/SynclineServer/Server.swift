@@ -83,7 +83,7 @@ final class Server: Sendable {
     /// Closes the connections of tenants that are not in use. Called every minute.
     func rest() {
         if configuration.tenants == nil { return }
-        for store in stores.stores { store.store.database.rest() }
+        for store in stores.stores { store.store.rest() }
     }
 
     /// Periodic maintenance. Called every hour.

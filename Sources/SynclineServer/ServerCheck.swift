@@ -57,11 +57,33 @@ extension Server {
         }
         var installer = SchemaInstaller(definitions: configuration.tables, dialect: dialect)
         try installer.find(configuration.numbers, on: connection, mayChange: configuration.renewsEpoch)
-        return configuration.findings(try connection.facts()) + (try installer.inspect(connection))
+        let findings = configuration.findings(try connection.facts()) + (try installer.inspect(connection))
+        if configuration.replicas.isEmpty { return findings }
+        let epoch = try? connection.state(installer.numbers, dialect).epoch
+        return findings
+            + configuration.replicas.indices.compactMap { configuration.finding(replica: $0, installer.numbers, epoch) }
     }
 }
 
 extension ServerConfiguration {
+    /// What keeps a replica from answering. A server starts without it.
+    fileprivate func finding(replica place: Int, _ numbers: NumberSource, _ epoch: String?) -> Finding? {
+        func warn(_ text: String, _ mend: String?) -> Finding {
+            Finding(.warning, "replica \(place + 1)", "replica-unused", text, mend: mend)
+        }
+        do throws(StoreFailure) {
+            let waits = PostgresWaitLimits(limits: limits.database)
+            let connection = try PostgresConnection(url: replicas[place], waits: waits)
+            if epoch == nil { return nil }
+            let state = try connection.state(numbers, .postgres)
+            if state.origin != .standby { return warn("it is not a standby", "name the standby, not the primary") }
+            return state.epoch == epoch ? nil : warn("it does not follow this database", nil)
+        } catch {
+            let failure = StartFailure(error)
+            return warn(failure.message, failure.hint)
+        }
+    }
+
     /// What a database lacks for the settings.
     fileprivate func findings(_ facts: DatabaseFacts) -> [Finding] {
         // Two more: for its health, and to hear of commits.

@@ -21,6 +21,14 @@ final class ServerChannel: Sendable {
     private struct Known {
         var token: AccessToken??
         var capabilities: ServerCapabilities = []
+        /// The latest change that the server has shown, if it wants it back.
+        var mark: ChangeCursor?
+
+        mutating func note(_ mark: ChangeCursor?) {
+            guard let new = mark else { return }
+            if let old = self.mark, old.epoch == new.epoch, old.change >= new.change { return }
+            self.mark = new
+        }
     }
 
     /// The credentials of a request.
@@ -53,13 +61,16 @@ final class ServerChannel: Sendable {
         } catch {
             throw .notSent(error)
         }
-        let message: HTTPRequest
+        var message: HTTPRequest
         do throws(UnsupportedPredicate) {
             message = try codec.request(names.sent(request), headers: pass.headers, token: pass.token?.text)
         } catch {
             throw .refused(error.description)
         }
-        var reply = codec.reply(try await transport.send(message), to: request)
+        if case .changes = request, let mark = known.withLock({ $0.mark }) {
+            message.headers.append(HTTPHeader(WireHeader.mark, mark.text))
+        }
+        var reply = codec.reply(noted(try await transport.send(message)), to: request)
         reply.accept(waitsUpTo: limits.longestWait.milliseconds)
         reply = names.received(reply, to: request)
         // When the server is down, a proxy answers in its place and does not know its capabilities.
@@ -91,8 +102,9 @@ final class ServerChannel: Sendable {
         guard let pass = try? await currentPass() else { return nil }
         let reading = Mutex(ServerEvents())
         let request = codec.withCommonHeaders(codec.events(of: tables), headers: pass.headers, token: pass.token?.text)
-        let response = try? await transport.listen(request) { piece in
+        let response = try? await transport.listen(request) { [self] piece in
             for event in reading.withLock({ $0.take(piece) }) where event.name == "change" {
+                known.withLock { if $0.mark != nil { $0.note(ChangeCursor(event.data)) } }
                 told(ServerNews.Announcement(event.data, tables: event.tables))
             }
         }
@@ -105,10 +117,16 @@ final class ServerChannel: Sendable {
             let response = try await transport.send(
                 codec.withCommonHeaders(request, headers: pass.headers, token: pass.token?.text))
             if let refusal = response.refusal { throw .refused(refusal) }
-            return response
+            return noted(response)
         } catch {
             throw SyncError(of: error)
         }
+    }
+
+    /// The response, after its mark was noted.
+    private func noted(_ response: HTTPResponse) -> HTTPResponse {
+        if let mark = response.headers.value(WireHeader.mark) { known.withLock { $0.note(ChangeCursor(mark)) } }
+        return response
     }
 
     // MARK: Credentials

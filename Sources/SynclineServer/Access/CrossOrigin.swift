@@ -16,7 +16,7 @@ struct CrossOrigin: Hashable, Sendable {
             HTTPHeader(
                 "Access-Control-Expose-Headers",
                 "Link, ETag, Location, Retry-After, \(RequestID.header), "
-                    + "\(WireHeader.capabilities), \(WireHeader.epoch)"))
+                    + "\(WireHeader.capabilities), \(WireHeader.epoch), \(WireHeader.mark)"))
     }
 
     /// More headers for the answer to a preflight request.

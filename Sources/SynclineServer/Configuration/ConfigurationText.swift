@@ -20,6 +20,7 @@ extension ServerConfiguration {
             members.append(.init("trustedProxies", .array(trustedProxies.texts.map { .string($0) })))
             members.append(.init("proxyHeaders", .string(proxyHeaders.rawValue)))
         }
+        if !replicas.isEmpty { members.append(.init("replicas", StorePlaces.masked(replicas))) }
         if let metricsListen { members.append(.init("metricsListen", .string(metricsListen))) }
         if let numbers { members.append(.init("numbers", .string(numbers.rawValue))) }
         if let tombstoneDays { members.append(.init("tombstoneDays", .integer(Int64(tombstoneDays)))) }

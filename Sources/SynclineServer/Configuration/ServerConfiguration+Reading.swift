@@ -43,6 +43,17 @@ struct ConfigurationObject {
         return text
     }
 
+    func texts(_ name: String) throws(StartFailure) -> [String]? {
+        guard let value = self[name] else { return nil }
+        guard case .array(let elements) = value else { throw StartFailure("\(place(name)) must be a list of strings") }
+        return try elements.map { element throws(StartFailure) in
+            guard case .string(let text) = element else {
+                throw StartFailure("\(place(name)) must be a list of strings")
+            }
+            return text
+        }
+    }
+
     func flag(_ name: String) throws(StartFailure) -> Bool? {
         guard let value = self[name] else { return nil }
         guard case .bool(let flag) = value else { throw StartFailure("\(place(name)) must be true or false") }
@@ -73,7 +84,8 @@ struct ConfigurationObject {
 
 extension ServerConfiguration {
     private static let members = [
-        "store", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits", "auth", "cors",
+        "store", "replicas", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits",
+        "auth", "cors",
         "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
         "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples", "tenants",
     ]
@@ -83,6 +95,8 @@ extension ServerConfiguration {
         self.init()
         let object = try ConfigurationObject(value, path: "", known: ServerConfiguration.members)
         store = try object.text("store") ?? store
+        replicas = try object.texts("replicas") ?? []
+        if !replicas.isEmpty { _ = try StorePlaces(store, replicas: replicas) }
         listen = try object.text("listen") ?? listen
         metricsListen = try object.text("metricsListen")
         defaultProtocol = try object.word("defaultProtocol", ServerProtocol.self) ?? defaultProtocol
@@ -101,15 +115,13 @@ extension ServerConfiguration {
         if let value = object["limits"] { limits = try Limits(value) }
         if let value = object["auth"] { auth = try TokenRules(value, secret) }
         if let value = object["tenants"] {
-            if object["store"] != nil { throw StartFailure("a server with tenants can't have a store of its own") }
+            if object["store"] != nil || object["replicas"] != nil {
+                throw StartFailure("a server with tenants can't have a store of its own")
+            }
             tenants = try TenantPlan(value, hasLogin: auth != nil)
             auth?.tenantClaim = tenants?.claim
         }
-        if let value = object["trustedProxies"] {
-            guard case .array(let elements) = value else { throw StartFailure("trustedProxies must be a list") }
-            trustedProxies = try TrustedProxies(
-                elements.map { element in if case .string(let text) = element { text } else { "" } })
-        }
+        if let proxies = try object.texts("trustedProxies") { trustedProxies = try TrustedProxies(proxies) }
         proxyHeaders = try object.word("proxyHeaders", ProxyHeaders.self) ?? proxyHeaders
         if let value = object["cors"] { cors = try CrossOrigin(value) }
         if let value = object["tls"] {

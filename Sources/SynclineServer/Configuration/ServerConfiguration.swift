@@ -7,6 +7,8 @@ import SynclineWire
 struct ServerConfiguration: Hashable, Sendable {
     /// `sqlite:FILE` or `postgres://…`.
     var store = "sqlite:syncline.db"
+    /// Streaming replicas of a PostgreSQL, which answer reads of changes.
+    var replicas: [String] = []
     /// Each has a store; then `store` is not used.
     var tenants: TenantPlan?
     /// The tenant that these settings, or the flags, are for.
@@ -50,7 +52,9 @@ struct ServerConfiguration: Hashable, Sendable {
     /// The number of concurrent reads.
     var readers = 8
     /// The number of reads that can be carried out: on PostgreSQL some connections are left to writes.
-    var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
+    var readWorkers: Int {
+        isSQLite ? readers : max(1, min(readers, databaseConnections * (1 + replicas.count) - 2))
+    }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
     /// Where change numbers come from; nil: as the database has it. A new one in PostgreSQL has ticks.
     var numbers: NumberSource?
@@ -96,9 +100,10 @@ extension ServerConfiguration {
 
     /// The same settings for the store of a tenant.
     func settings(ofTenant name: String) -> ServerConfiguration? {
-        guard let address = tenants?.stores[name] else { return nil }
+        guard let place = tenants?.stores[name] else { return nil }
         var configuration = self
-        (configuration.store, configuration.tenants, configuration.tenant) = (address, nil, name)
+        (configuration.store, configuration.replicas) = (place.store, place.replicas)
+        (configuration.tenants, configuration.tenant) = (nil, name)
         configuration.renewsEpoch = renewsEpoch && tenant == name
         if tenants?.place == .path { configuration.root = "/\(name)\(root)" }
         return configuration

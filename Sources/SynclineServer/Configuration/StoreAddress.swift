@@ -28,3 +28,20 @@ enum StoreAddress: Hashable, Sendable {
         return text[...colon] + "(hidden)" + text[at...]
     }
 }
+
+/// The addresses of a database and its streaming replicas.
+struct StorePlaces: Hashable, Sendable {
+    var store: String
+    var replicas: [String] = []
+
+    init(_ store: String, replicas: [String] = []) throws(StartFailure) {
+        (self.store, self.replicas) = (store, replicas)
+        let address = try StoreAddress(store)
+        for replica in replicas {
+            guard case .postgres = address, case .postgres = try StoreAddress(replica) else {
+                throw StartFailure("only a PostgreSQL has replicas", hint: "Write their addresses as postgres://…")
+            }
+            if replica == store { throw StartFailure("the store is named as its own replica") }
+        }
+    }
+}

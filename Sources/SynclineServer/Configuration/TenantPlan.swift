@@ -21,7 +21,7 @@ struct TenantPlan: Hashable, Sendable {
     /// The number of requests per second for one tenant; nil for no limit.
     var requestsPerSecond: Int?
     /// The addresses of their stores.
-    var stores: [String: String] = [:]
+    var stores: [String: StorePlaces] = [:]
     /// The same in the order in which they are written.
     var names: [String] = []
 
@@ -116,13 +116,12 @@ extension TenantPlan {
         var others: [StoreAddress: String] = [:]
         for member in members {
             let path = object.place("stores") + "." + member.name
-            guard case .string(let store) = member.value else { throw StartFailure("\(path) must be a string") }
             if let fault = fault(ofName: member.name) { throw StartFailure("\(path) can't be a tenant: \(fault)") }
-            let address = try StoreAddress(store)
-            if let other = others.updateValue(member.name, forKey: address) {
+            let places = try StorePlaces(member.value, path: path)
+            if let other = others.updateValue(member.name, forKey: try StoreAddress(places.store)) {
                 throw StartFailure("tenants.stores gives \(member.name) and \(other) the same store")
             }
-            if stores.updateValue(store, forKey: member.name) != nil {
+            if stores.updateValue(places, forKey: member.name) != nil {
                 throw StartFailure("tenants.stores names \(member.name) twice")
             }
             names.append(member.name)
@@ -133,9 +132,31 @@ extension TenantPlan {
         var members: [Value.Member] = [.init("by", .string(place.rawValue))]
         members.append(.init("claim", claim.map { .string($0) } ?? .bool(false)))
         if let requestsPerSecond { members.append(.init("requestsPerSecond", .integer(Int64(requestsPerSecond)))) }
-        let masked = names.map { Value.Member($0, .string(StoreAddress.masked(stores[$0] ?? ""))) }
-        return .object(members + [.init("stores", .object(masked))])
+        let places = names.map { Value.Member($0, stores[$0]?.value ?? .null) }
+        return .object(members + [.init("stores", .object(places))])
     }
+}
+
+extension StorePlaces {
+    /// A string, or an object that also names replicas.
+    fileprivate init(_ value: Value, path: String) throws(StartFailure) {
+        if case .string(let store) = value {
+            try self.init(store)
+            return
+        }
+        guard case .object = value else { throw StartFailure("\(path) must be a string, or an object with store") }
+        let object = try ConfigurationObject(value, path: path, known: ["store", "replicas"])
+        guard let store = try object.text("store") else { throw StartFailure("\(path) needs store") }
+        try self.init(store, replicas: try object.texts("replicas") ?? [])
+    }
+
+    fileprivate var value: Value {
+        let store = Value.string(StoreAddress.masked(store))
+        if replicas.isEmpty { return store }
+        return .object([.init("store", store), .init("replicas", StorePlaces.masked(replicas))])
+    }
+
+    static func masked(_ addresses: [String]) -> Value { .array(addresses.map { .string(StoreAddress.masked($0)) }) }
 }
 
 extension Refusal {

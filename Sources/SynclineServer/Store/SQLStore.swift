@@ -15,6 +15,7 @@ final class SQLStore: TableStore {
     let counts = StoreMeasures()
     let ticks = TickQueue()
     let callers = KnownCallers()
+    let replicas: Replicas
     /// For each table, the time before which its tombstones were purged.
     let purges = Mutex<[String: Int64]>([:])
     private let listener = Mutex(Listener())
@@ -43,12 +44,15 @@ final class SQLStore: TableStore {
     /// - Parameters:
     ///   - checksRows: Whether tables with rows that can't reach a client are refused.
     ///   - numbers: Where the numbers come from; nil: as the database has it.
+    ///   - replicas: Streaming replicas, which may answer reads of changes.
     init(
         _ database: any SQLDatabase, _ definitions: [TableDefinition], _ environment: any ServerEnvironment,
         limits: RowLimits = .init(), renewsEpoch: Bool = false, checksRows: Bool = true,
-        numbers: NumberSource? = nil, note: @escaping @Sendable (String) -> Void = { Diagnostics.note($0) }
+        numbers: NumberSource? = nil, replicas: [Replica] = [],
+        note: @escaping @Sendable (String) -> Void = { Diagnostics.note($0) }
     ) throws(StoreFailure) {
         self.database = database
+        self.replicas = Replicas(replicas)
         (self.limits, self.note) = (limits, note)
         self.environment = environment
         self.definitions = definitions
@@ -83,12 +87,29 @@ final class SQLStore: TableStore {
         }
     }
 
-    func check() throws(StoreFailure) { try database.check() }
+    func check() throws(StoreFailure) {
+        do throws(StoreFailure) {
+            try database.check()
+        } catch {
+            // Replicas answer without the primary.
+            for replica in replicas.all where (try? replica.check()) != nil { return }
+            throw error
+        }
+    }
 
     func checkWrites() throws(StoreFailure) { try database.checkWrites() }
 
     /// Interrupts waits for the database.
-    func interrupt() { database.interrupt() }
+    func interrupt() {
+        database.interrupt()
+        for replica in replicas.all { replica.interrupt() }
+    }
+
+    /// Closes the connections that were not needed since the last call.
+    func rest() {
+        database.rest()
+        for replica in replicas.all { replica.rest() }
+    }
 
     /// Hears of the changes of all processes if its numbers come from ticks.
     func listen(_ body: (@Sendable () -> Void)?) {
@@ -106,10 +127,14 @@ final class SQLStore: TableStore {
         listener.withLock { $0.call = nil }
         ticks.end()
         database.close()
+        for replica in replicas.all { replica.close() }
     }
 
     /// Its own metrics.
-    var measures: [Measure] { counts.list(waiting: queue.waiting, database.pools, ticks.hold) }
+    var measures: [Measure] {
+        let pools = database.pools + replicas.all.flatMap(\.pools)
+        return counts.list(waiting: queue.waiting, pools, ticks.hold) + replicas.measures
+    }
     var epoch: String { inForce.catalogue.epoch }
 
     /// A database in the same process is read at once.
@@ -185,7 +210,7 @@ final class SQLStore: TableStore {
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
-        try ticking { wanted throws(StoreFailure) in
+        let outcome = try ticking { wanted throws(StoreFailure) in
             try database.read { connection throws(StoreFailure) in
                 try learn(plan, connection)
                 return try current(plan.table, connection) { statements, number throws(StoreFailure) in
@@ -198,6 +223,8 @@ final class SQLStore: TableStore {
                 }
             }
         }
+        replicas.note(shown: outcome.rows)
+        return outcome
     }
 
     /// A list of rows as they are.
@@ -299,32 +326,39 @@ final class SQLStore: TableStore {
         try known.check(state)
         if state.epoch != epoch { try refresh(connection) }
         noteCommitted(state)
+        replicas.choice.withLock { $0.notePrimary(state.change, now: .present) }
         return state
     }
 
     func changes(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome {
-        try continuing { known throws(StoreFailure) in
+        if let outcome = try changesOfReplica(plan) { return outcome }
+        return try continuing { known throws(StoreFailure) in
             try ticking { wanted throws(StoreFailure) in
                 try database.read { connection throws(StoreFailure) in
                     try current(plan.table, connection) { statements, number throws(StoreFailure) in
-                        if statements.schema.definition.rules.read != nil {
-                            return try ruled(statements, plan.subject, connection, &number) {
-                                read throws(StoreFailure) in
-                                try read.lookAhead(RightsWindow(plan), withDepartures: plan.since > 0)
-                                return try mark(connection, known, wanted).map { mark throws(StoreFailure) in
-                                    try read.changes(plan, mark)
-                                }
-                            }
-                        }
-                        // The mark and the rows are from one moment.
-                        return try connection.reading(dialect) { () throws(StoreFailure) in
-                            let mark = try mark(connection, known, wanted)
-                            return try mark.map { mark throws(StoreFailure) in
-                                try changes(plan, mark, statements, connection, &number)
-                            }
+                        try page(plan, statements, connection, &number) { () throws(StoreFailure) in
+                            try mark(connection, known, wanted)
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// A page of changes and the mark that the body reads, from one moment.
+    func page(
+        _ plan: ChangePlan, _ statements: TableSQL, _ connection: any SQLConnection, _ number: inout Int64,
+        _ mark: () throws(StoreFailure) -> TickedReading<ChangeMark>
+    ) throws(StoreFailure) -> TickedReading<ChangeOutcome> {
+        if statements.schema.definition.rules.read != nil {
+            return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+                try read.lookAhead(RightsWindow(plan), withDepartures: plan.since > 0)
+                return try mark().map { mark throws(StoreFailure) in try read.changes(plan, mark) }
+            }
+        }
+        return try connection.reading(dialect) { () throws(StoreFailure) in
+            try mark().map { mark throws(StoreFailure) in
+                try changes(plan, mark, statements, connection, &number)
             }
         }
     }

@@ -15,10 +15,12 @@ extension TableService {
         let named = (asked.filter?.columns ?? []).union((asked.select ?? []).exact)
         try checkNames(named, table)
         try visit.hidden.check(named)
-        let plan = ChangePlan(
+        var plan = ChangePlan(
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter,
             subject: visit.caller?.subject, counts: asked.counts)
+        let mark = request.headers.value(WireHeader.mark)
+        plan.seen = seen([asked.since, asked.until, mark.map { ChangeCursor($0) ?? .unknown }].compactMap(\.self))
         var outcome = try store.changes(plan)
         for index in outcome.changes.indices {
             outcome.changes[index].row = visit.hidden.shown(outcome.changes[index].row)
@@ -27,6 +29,12 @@ extension TableService {
             try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
                 limit: settings.answerBytes))
+    }
+
+    /// The latest change of some marks. One of another epoch may stand for anything.
+    private func seen(_ marks: [ChangeCursor]) -> Int64 {
+        let epoch = store.epoch
+        return marks.reduce(0) { $1.epoch == epoch ? max($0, $1.change, $1.known) : .max }
     }
 
     // MARK: Events
@@ -80,4 +88,9 @@ extension TableService {
         for table in tables { found[table] = store.buckets(table, of: subject, at: mark.change) }
         return found
     }
+}
+
+extension ChangeCursor {
+    /// One of no epoch.
+    fileprivate static let unknown = ChangeCursor(epoch: "", change: 0)
 }

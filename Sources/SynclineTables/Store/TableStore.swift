@@ -48,10 +48,13 @@ package protocol TableStore: Sendable {
     func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>?
     /// The epoch of the database, as last read.
     var epoch: String { get }
+    /// A change up to which answers may have shown something, if readers must say what they have seen.
+    var latest: ChangeCursor? { get }
 }
 
 extension TableStore {
     package func listen(_ body: (@Sendable () -> Void)?) {}
+    package var latest: ChangeCursor? { nil }
 
     package func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>] {
         reads.map { one in
@@ -145,6 +148,8 @@ package struct ChangePlan: Hashable, Sendable {
     /// The caller, who may not see all rows.
     package var subject: String?
     package var counts = false
+    /// The latest change that the reader may have seen; the largest number if that is not known.
+    package var seen = Int64.max
 
     /// The same without changes after a number.
     package func through(_ last: Int64) -> ChangePlan {

@@ -177,9 +177,12 @@ final class ReplicatedPostgres: FailoverDatabase {
     }
 
     func failOver() throws {
-        try run("$U $P/pg_ctl -D $D/\(primary) -w -m immediate stop; \(start(standby))")
+        try stopPrimary()
+        try run(start(standby))
         try promote()
     }
+
+    func stopPrimary() throws { try run("$U $P/pg_ctl -D $D/\(primary) -w -m immediate stop") }
 
     /// Makes the standby, which runs, the primary.
     func promote() throws {

@@ -106,7 +106,7 @@ import Testing
         #expect(settings.settings(ofTenant: "a")?.root == "/a/tables" && settings.settings(ofTenant: "c") == nil)
         var more = settings
         more.tenants?.names.append("c")
-        more.tenants?.stores["c"] = "sqlite:c"
+        more.tenants?.stores["c"] = try StorePlaces("sqlite:c")
         #expect(settings.whatNeedsRestart(more).isEmpty)
         more.tenants?.claim = "other"
         #expect(settings.whatNeedsRestart(more) == ["tenants"])

@@ -246,7 +246,7 @@ import Testing
         // As one that was there from the start, it keeps its store.
         #expect(throws: StartFailure.self) { try server.reload(try settings("ab")) }
         var moved = try settings("abc")
-        moved.tenants?.stores["c"] = "sqlite:\(folder.path)/d"
+        moved.tenants?.stores["c"] = try StorePlaces("sqlite:\(folder.path)/d")
         #expect(throws: StartFailure.self) { try server.reload(moved) }
         server.stop()
         var renewing = try settings("ab")

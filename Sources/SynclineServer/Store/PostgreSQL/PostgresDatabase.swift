@@ -16,7 +16,10 @@ final class PostgresDatabase: SQLDatabase {
     private let listening = Mutex<PostgresListening?>(nil)
     private let url: String
 
-    init(url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits()) throws(StoreFailure) {
+    /// - Parameter isWritten: Whether some of the connections are left to writers.
+    init(
+        url: String, connections: Int = 8, limits: DatabaseLimits = DatabaseLimits(), isWritten: Bool = true
+    ) throws(StoreFailure) {
         let watch = PostgresWatch(url, limits, interruption)
         let waits = PostgresWaitLimits(limits: limits, interruption: interruption) { watch.isAnswering(doubts: true) }
         // Checks at once that the database can be reached.
@@ -27,7 +30,7 @@ final class PostgresDatabase: SQLDatabase {
                 try PostgresConnection(url: url, waits: waits)
             }
         }
-        let forWriters = min(3, connections / 2)
+        let forWriters = isWritten ? min(3, connections / 2) : 0
         writesAtATime = max(1, forWriters - 1)
         (writers, readers) = (pool(forWriters), pool(connections - forWriters))
     }

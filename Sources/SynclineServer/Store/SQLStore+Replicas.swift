@@ -1,0 +1,131 @@
+// Changes from replicas. A replica answers if it has what the reader has seen, of any process or replica: a reader never
+// goes back in time, and sees its own writes. What can't be told from a replica is told from the primary.
+
+import SynclineGround
+import SynclineTables
+import SynclineWire
+
+/// The replicas of a store.
+final class Replicas: Sendable {
+    let all: [Replica]
+    let choice: Mutex<ReplicaChoice>
+    /// The latest change that an answer has shown.
+    private let shown = Mutex<Int64>(0)
+
+    init(_ all: [Replica]) {
+        self.all = all
+        choice = Mutex(ReplicaChoice(count: all.count))
+        for replica in all { _ = replica.database }
+    }
+
+    /// Notes that an answer shows rows.
+    func note(shown rows: some Sequence<TableRow?>) {
+        if all.isEmpty { return }
+        note(shown: rows.compactMap { $0.flatMap { RowVersion.change($0.version) } }.max() ?? 0)
+    }
+
+    fileprivate func note(shown change: Int64) { shown.withLock { $0 = max($0, change) } }
+
+    /// The change up to which an answer may have shown something.
+    fileprivate func latest(_ known: Int64) -> Int64 { max(known, shown.withLock { $0 }) }
+
+    func count(_ outcome: ReplicaChoice.Outcome, of place: Int) -> Int {
+        choice.withLock { $0.count(outcome, of: place) }
+    }
+
+    var measures: [Measure] {
+        if all.isEmpty { return [] }
+        return [
+            Measure(
+                "replica_reads_total", .counter,
+                "Reads that a replica answered, that it was too late for, or that failed; the last two were asked of another, or of the primary.",
+                all.indices.flatMap { place in
+                    ReplicaChoice.Outcome.allCases.map { outcome in
+                        Measure.Sample(
+                            labels: [("replica", String(all[place].number)), ("outcome", outcome.rawValue)],
+                            value: Double(count(outcome, of: place)))
+                    }
+                })
+        ]
+    }
+}
+
+extension SQLStore {
+    var latest: ChangeCursor? {
+        if replicas.all.isEmpty { return nil }
+        let known = continuity.withLock { $0.latest }
+        return ChangeCursor(epoch: known.epoch, change: replicas.latest(known.change))
+    }
+
+    /// A page of changes from a replica; nil if none has what the reader has seen.
+    func changesOfReplica(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome? {
+        if replicas.all.isEmpty || plan.seen == .max { return nil }
+        let (places, needed, looks) = replicas.choice.withLock { choice in
+            let now = ContinuousClock.Instant.present
+            return (
+                choice.candidates(for: plan.seen, now: now), choice.needed(plan.seen), choice.mustLook(now: now)
+            )
+        }
+        if looks { OwnThread.run { [weak self] in self?.lookAtPrimary() } }
+        for place in places {
+            let replica = replicas.all[place]
+            guard let database = replica.database else {
+                replicas.choice.withLock { $0.noteSilence(place, now: .present) }
+                continue
+            }
+            do throws(StoreFailure) {
+                let reading = try database.read { connection throws(StoreFailure) in
+                    try page(plan, connection, needed, replica)
+                }
+                switch reading {
+                case .done(let outcome):
+                    replicas.choice.withLock { $0.note(place, .answered, has: outcome.mark.change, now: .present) }
+                    replicas.note(shown: outcome.mark.change)
+                    return outcome
+                case .late(let change):
+                    replicas.choice.withLock { $0.note(place, .late, has: change, now: .present) }
+                }
+            } catch {
+                // The request's own limits hold for the primary, too.
+                if case .refused = error { throw error }
+                replicas.choice.withLock { $0.count(place, .failed) }
+                // The database ends reads that are in the way of what it follows.
+                if case .busy(let reason) = error, reason.kind != .serialization {
+                    replicas.choice.withLock { $0.noteSilence(place, now: .present) }
+                    replica.tell("can't be used: \(reason.text)")
+                }
+            }
+        }
+        return nil
+    }
+
+    /// A page from a replica, with the columns and rules that are known here, or the latest change that it has.
+    private func page(
+        _ plan: ChangePlan, _ connection: any SQLConnection, _ needed: Int64, _ replica: Replica
+    ) throws(StoreFailure) -> TickedReading<ChangeOutcome> {
+        let catalogue = currentCatalogue
+        guard let statements = catalogue.tables[plan.table] else { return .late(0) }
+        var (number, schema) = (catalogue.number, 0 as Int64)
+        let reading = try page(plan, statements, connection, &number) { () throws(StoreFailure) in
+            try connection.later(StateSQL.schema) { schema = $0.value(0).integer }
+            let state = try connection.state(numbers, dialect)
+            guard state.origin == .standby else {
+                replica.tell("is not used: it is not a standby")
+                return .late(0)
+            }
+            // A new epoch, new columns or rules may not have reached it.
+            guard state.epoch == catalogue.epoch, schema == catalogue.number, state.change >= needed else {
+                return .late(state.epoch == catalogue.epoch ? state.change : 0)
+            }
+            replica.tell("")
+            return .done(state.mark)
+        }
+        return number == catalogue.number ? reading : .late(0)
+    }
+
+    /// Learns how far the primary is, so that replicas which no longer follow it are noticed.
+    private func lookAtPrimary() {
+        let known = continuity.withLock { $0 }
+        _ = try? database.read { connection throws(StoreFailure) in try learnState(connection, known) }
+    }
+}
