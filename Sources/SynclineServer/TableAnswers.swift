@@ -61,19 +61,17 @@ struct TableAnswers: RequestAnswering {
     }
 
     func marked(_ response: HTTPResponse, _ headers: [HTTPHeader]) -> HTTPResponse {
-        TableAnswers.marked(response, headers, cors, epoch: service.store.epoch, service.store.latest)
+        TableAnswers.marked(response, headers, cors, epoch: service.store.epoch)
     }
 
     static func marked(
-        _ response: HTTPResponse, _ headers: [HTTPHeader], _ cors: CrossOrigin?, epoch: String? = nil,
-        _ latest: ChangeCursor? = nil
+        _ response: HTTPResponse, _ headers: [HTTPHeader], _ cors: CrossOrigin?, epoch: String? = nil
     ) -> HTTPResponse {
         var response = response
         // With room for those that allow pages of other origins to read it.
-        response.headers.reserveCapacity(response.headers.count + TableAnswers.marks.count + 5)
+        response.headers.reserveCapacity(response.headers.count + TableAnswers.marks.count + 4)
         response.headers += TableAnswers.marks
         if let epoch { response.headers.append(HTTPHeader(WireHeader.epoch, epoch)) }
-        if let latest { response.headers.append(HTTPHeader(WireHeader.mark, latest.text)) }
         cors?.add(to: &response.headers, headers)
         return response
     }

@@ -9,25 +9,12 @@ import SynclineWire
 final class Replicas: Sendable {
     let all: [Replica]
     let choice: Mutex<ReplicaChoice>
-    /// The latest change that an answer has shown.
-    private let shown = Mutex<Int64>(0)
 
     init(_ all: [Replica]) {
         self.all = all
         choice = Mutex(ReplicaChoice(count: all.count))
         for replica in all { _ = replica.database }
     }
-
-    /// Notes that an answer shows rows.
-    func note(shown rows: some Sequence<TableRow?>) {
-        if all.isEmpty { return }
-        note(shown: rows.compactMap { $0.flatMap { RowVersion.change($0.version) } }.max() ?? 0)
-    }
-
-    fileprivate func note(shown change: Int64) { shown.withLock { $0 = max($0, change) } }
-
-    /// The change up to which an answer may have shown something.
-    fileprivate func latest(_ known: Int64) -> Int64 { max(known, shown.withLock { $0 }) }
 
     func count(_ outcome: ReplicaChoice.Outcome, of place: Int) -> Int {
         choice.withLock { $0.count(outcome, of: place) }
@@ -51,22 +38,19 @@ final class Replicas: Sendable {
 }
 
 extension SQLStore {
-    var latest: ChangeCursor? {
-        if replicas.all.isEmpty { return nil }
-        let known = continuity.withLock { $0.latest }
-        return ChangeCursor(epoch: known.epoch, change: replicas.latest(known.change))
-    }
+    var hasReplicas: Bool { !replicas.all.isEmpty }
 
     /// A page of changes from a replica; nil if none has what the reader has seen.
     func changesOfReplica(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome? {
-        if replicas.all.isEmpty || plan.seen == .max { return nil }
+        if !hasReplicas || plan.seen == .max { return nil }
         let (places, needed, looks) = replicas.choice.withLock { choice in
             let now = ContinuousClock.Instant.present
             return (
                 choice.candidates(for: plan.seen, now: now), choice.needed(plan.seen), choice.mustLook(now: now)
             )
         }
-        if looks { OwnThread.run { [weak self] in self?.lookAtPrimary() } }
+        // A replica that no longer follows the primary, or follows another one, is noticed.
+        if looks { OwnThread.run { [weak self] in _ = try? self?.mark() } }
         for place in places {
             let replica = replicas.all[place]
             guard let database = replica.database else {
@@ -80,7 +64,6 @@ extension SQLStore {
                 switch reading {
                 case .done(let outcome):
                     replicas.choice.withLock { $0.note(place, .answered, has: outcome.mark.change, now: .present) }
-                    replicas.note(shown: outcome.mark.change)
                     return outcome
                 case .late(let change):
                     replicas.choice.withLock { $0.note(place, .late, has: change, now: .present) }
@@ -121,11 +104,5 @@ extension SQLStore {
             return .done(state.mark)
         }
         return number == catalogue.number ? reading : .late(0)
-    }
-
-    /// Learns how far the primary is, so that replicas which no longer follow it are noticed.
-    private func lookAtPrimary() {
-        let known = continuity.withLock { $0 }
-        _ = try? database.read { connection throws(StoreFailure) in try learnState(connection, known) }
     }
 }

@@ -9,18 +9,13 @@ extension SQLStore {
     }
 
     func row(_ table: String, id: String, seenBy caller: Caller?) throws(StoreFailure) -> TableRow? {
-        let row = try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.sight(of: row) }
-        replicas.note(shown: [row])
-        return row
+        try judged(table, id: id, caller) { judge, row throws(StoreFailure) in try judge.sight(of: row) }
     }
 
     func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>] {
         do throws(StoreFailure) {
-            let found = try database.read { connection throws(StoreFailure) in
-                try rows(together: reads, connection)
-            }
-            replicas.note(shown: found)
-            return found.map { .success($0) }
+            return try database.read { connection throws(StoreFailure) in try rows(together: reads, connection) }
+                .map { .success($0) }
         } catch {
             guard case .changed = error else { return reads.map { _ in .failure(error) } }
             return reads.map { one in

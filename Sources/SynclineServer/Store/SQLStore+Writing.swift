@@ -19,9 +19,7 @@ extension SQLStore {
             queue.carryOut([job]) { perform($0) }
             guard let result = job.result else { throw .broken("a write was not carried out") }
             switch result {
-            case .success(let part):
-                done.add(part)
-                replicas.note(shown: part.outcomes.joined().map(\.row))
+            case .success(let part): done.add(part)
             // The outcomes of earlier parts are reported.
             case .failure(let failure) where done.outcomes.isEmpty: throw failure
             case .failure(let failure): done.add(job.failed(failure))
@@ -37,12 +35,10 @@ extension SQLStore {
             }
         }
         queue.carryOut(prepared.compactMap { try? $0.get() }) { perform($0) }
-        let outcomes = prepared.map { job in
+        return prepared.map { job in
             job.flatMap { $0.result ?? .failure(.broken("a write was not carried out")) }
                 .map { $0.outcomes.first?.first ?? .notAttempted }
         }
-        replicas.note(shown: outcomes.map { try? $0.get().row })
-        return outcomes
     }
 
     private func prepare(_ write: TableWrite) throws(StoreFailure) -> PreparedWrite {

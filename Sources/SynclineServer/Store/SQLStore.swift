@@ -210,7 +210,7 @@ final class SQLStore: TableStore {
     }
 
     func list(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome {
-        let outcome = try ticking { wanted throws(StoreFailure) in
+        try ticking { wanted throws(StoreFailure) in
             try database.read { connection throws(StoreFailure) in
                 try learn(plan, connection)
                 return try current(plan.table, connection) { statements, number throws(StoreFailure) in
@@ -223,8 +223,6 @@ final class SQLStore: TableStore {
                 }
             }
         }
-        replicas.note(shown: outcome.rows)
-        return outcome
     }
 
     /// A list of rows as they are.

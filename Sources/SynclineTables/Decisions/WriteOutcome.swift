@@ -34,6 +34,11 @@ package enum WriteOutcome: Hashable, Sendable {
         }
     }
 
+    /// The row that an answer shows.
+    package var shownRow: TableRow? {
+        if case .refused(let refusal, _) = self, ![409, 412].contains(refusal.status) { nil } else { row }
+    }
+
     /// The columns of its row.
     package var columns: Row { row?.columns ?? .empty }
 

@@ -26,7 +26,7 @@ extension TableService {
             if case .failed(let failure) = outcome, let reason = failure.reason { notes.failure = reason }
             add(outcome, hidden, to: &answer, protocolVersion, wantsRow: batch.wantsRows, isReadable: isReadable)
         }
-        return answer.response()
+        return marked(answer.response(), outcomes.joined().compactMap { $0.shownRow?.change }.max())
     }
 
     private func admit(
@@ -81,10 +81,8 @@ extension TableService {
             case .refused(let refusal, _): (refusal.status, refusal)
             case .failed(let failure): (failure.refusal.status, failure.refusal)
             }
-        let isShown = refusal == nil || [409, 412].contains(status)
         answer.add(
-            status: status, error: refusal.map { ($0.message, $0.code) },
-            row: isShown ? outcome.row.map(hidden.shown) : nil,
+            status: status, error: refusal.map { ($0.message, $0.code) }, row: outcome.shownRow.map(hidden.shown),
             protocolVersion, wantsRow: wantsRow || outcome.isRefused, isReadable: isReadable)
     }
 }

@@ -25,10 +25,19 @@ extension TableService {
         for index in outcome.changes.indices {
             outcome.changes[index].row = visit.hidden.shown(outcome.changes[index].row)
         }
-        return try read(
+        let response = try read(
             try TableAnswer(protocolVersion).changes(
                 asked, outcome.changes, hasMore: outcome.hasMore, count: outcome.count, outcome.mark,
                 limit: settings.answerBytes))
+        return marked(response, outcome.mark.change)
+    }
+
+    /// The response with the latest change that it shows, if readers must say what they have seen.
+    func marked(_ response: HTTPResponse, _ change: @autoclosure () -> Int64?) -> HTTPResponse {
+        guard store.hasReplicas, let change = change() else { return response }
+        var response = response
+        response.headers.append(HTTPHeader(WireHeader.mark, ChangeCursor(epoch: store.epoch, change: change).text))
+        return response
     }
 
     /// The latest change of some marks. One of another epoch may stand for anything.
@@ -93,4 +102,9 @@ extension TableService {
 extension ChangeCursor {
     /// One of no epoch.
     fileprivate static let unknown = ChangeCursor(epoch: "", change: 0)
+}
+
+extension TableRow {
+    /// The number of its latest change.
+    var change: Int64? { RowVersion.change(version) }
 }

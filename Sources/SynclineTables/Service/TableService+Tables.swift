@@ -50,8 +50,9 @@ extension TableService {
             response.headers = [HTTPHeader("ETag", EntityTag.text(of: row.version))]
             return response
         }
-        return withCommonHeaders(
+        let response = withCommonHeaders(
             TableAnswer(parsed.serverProtocol).row(visit.hidden.shown(row)), row, parsed.serverProtocol)
+        return marked(response, row.change)
     }
 
     private func isUnchanged(_ row: TableRow, _ request: HTTPRequest) -> Bool {
@@ -104,7 +105,7 @@ extension TableService {
         if parsed.serverProtocol == .zumo2, let next {
             response.headers.append(HTTPHeader("Link", "\(request.base(url))\(request.pathText)?\(next); rel=next"))
         }
-        return response
+        return marked(response, outcome.rows.compactMap(\.change).max())
     }
 
     /// The parameters of the page after one that contained the first rows.
@@ -208,6 +209,13 @@ extension TableService {
         _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit,
         _ url: String
     ) throws(StoreFailure) -> HTTPResponse {
+        marked(try plainAnswer(outcome, request, protocolVersion, visit, url), outcome.shownRow?.change)
+    }
+
+    private func plainAnswer(
+        _ outcome: WriteOutcome, _ request: HTTPRequest, _ protocolVersion: ServerProtocol, _ visit: Visit,
+        _ url: String
+    ) throws(StoreFailure) -> HTTPResponse {
         let isNew = protocolVersion == .datasync3
         // A caller who may not read is told only the id and the version of the row.
         func told(_ row: TableRow, _ status: Int, _ refusal: Refusal? = nil) -> HTTPResponse {
@@ -226,9 +234,8 @@ extension TableService {
             return response
         case .done(.deleted, _) where isNew: return HTTPResponse(status: 204)
         case .done(let effect, let row): return told(row, effect == .undeleted && !isNew ? 201 : 200)
-        case .refused(let refusal, let row?) where [409, 412].contains(refusal.status):
-            return told(row, refusal.status, refusal)
-        case .refused(let refusal, _): return refusal.response
+        case .refused(let refusal, _):
+            return outcome.shownRow.map { told($0, refusal.status, refusal) } ?? refusal.response
         case .failed(let failure): throw failure
         }
     }

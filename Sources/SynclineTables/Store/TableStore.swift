@@ -48,13 +48,13 @@ package protocol TableStore: Sendable {
     func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>?
     /// The epoch of the database, as last read.
     var epoch: String { get }
-    /// A change up to which answers may have shown something, if readers must say what they have seen.
-    var latest: ChangeCursor? { get }
+    /// Whether readers of changes must say what they have seen.
+    var hasReplicas: Bool { get }
 }
 
 extension TableStore {
     package func listen(_ body: (@Sendable () -> Void)?) {}
-    package var latest: ChangeCursor? { nil }
+    package var hasReplicas: Bool { false }
 
     package func rows(together reads: [RowRead]) -> [Result<TableRow?, StoreFailure>] {
         reads.map { one in

@@ -1,9 +1,13 @@
-"""Writers of several processes and programs that write with SQL, killed at random, while readers follow the changes: at the
-end of each round, each reader has every row, and got no change twice, and each row that was written alone is as its
-writer was told. SYNCLINE_MISTAKE=1 shows that a mistake is found: readers then stop before no running transaction."""
+"""Writers of several processes and programs that write with SQL, killed at random, while readers follow the changes, also
+from a replica that stands still, is killed and takes over: at the end of each round, each reader has every row, and got no
+change twice, and each row that was written alone is as its writer was told. SYNCLINE_MISTAKE=1 shows that a mistake is found:
+readers then stop before no running transaction."""
 
+import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -19,20 +23,82 @@ TABLES = ["t:columns=text/string", "h:softDelete=false,columns=text/string"]
 
 
 class Cluster(PostgreSQL):
-    """One that can be killed, and that has prepared transactions."""
+    """A primary and its standby, which can be killed and change places. There are prepared transactions."""
 
-    settings = "-c max_prepared_transactions=20 "
+    settings = "-c max_prepared_transactions=20 -c hot_standby_feedback=on "
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        place = self.folder.replace("/", "%2F")
+        nodes = [f"postgresql:///attack?host={place}&port={port}&user=tester" for port in (5432, 5433)]
+        self.store = (f"postgresql:///attack?host={place},{place}&port=5432,5433&user=tester"
+                      "&target_session_attrs=read-write")
+        self.replicas = json.dumps(nodes)
+        # Only one of them is not the primary.
+        self.standby = Standby(self, 5433, os.path.join(self.folder, "standby"))
+        self.standby.make()
 
     def crash(self):
         for process in self.processes()[:1]:
             os.kill(process, signal.SIGKILL)
         time.sleep(0.2)
+        self.start_again()
+
+    def start_again(self):
         while True:
             try:
-                self.start()
-                return
+                return self.start()
             except SystemExit:
                 time.sleep(0.3)
+
+    def switch(self):
+        """The standby takes over with all changes, and the primary becomes its standby. Returns whether that was possible."""
+        self.standby.follow(True)
+        if self.execute("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'")[0] != "1":
+            return False
+        # It waits until the standby has everything.
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", "fast", "stop")
+        self.run("pg_ctl", "-D", self.standby.data, "-w", "promote")
+        (self.port, self.data, self.standby.port, self.standby.data) = (
+            self.standby.port, self.standby.data, self.port, self.data)
+        self.standby.make()
+        return True
+
+    def close(self):
+        self.standby.stop()
+        super().close()
+
+
+class Standby(PostgreSQL):
+    """A standby of a cluster, with a socket in the same folder."""
+
+    settings = Cluster.settings
+
+    def __init__(self, primary, port, data):
+        self.primary, self.port, self.data = primary, port, data
+        self.programs, self.user, self.folder = primary.programs, primary.user, primary.folder
+
+    def make(self):
+        shutil.rmtree(self.data, ignore_errors=True)
+        while True:
+            try:
+                self.run("pg_basebackup", "-h", self.folder, "-p", str(self.primary.port), "-U", "tester", "-D", self.data,
+                         "-R", "-c", "fast", "--no-sync")
+                return self.start()
+            except SystemExit:
+                shutil.rmtree(self.data, ignore_errors=True)
+                time.sleep(0.3)
+
+    def follow(self, flag):
+        self.execute(f"SELECT pg_wal_replay_{'resume' if flag else 'pause'}()")
+
+    def crash(self):
+        os.kill(self.processes()[0], signal.SIGKILL)
+        time.sleep(0.2)
+        Cluster.start_again(self)
+
+    def stop(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", "immediate", "stop")
 
 
 class Foreign:
@@ -106,18 +172,32 @@ class Foreign:
 class Servers:
     """The processes, one of which may be killed and started again at any time."""
 
-    def __init__(self, options, store, folder):
-        self.options, self.store, self.folder = options, store, folder
+    def __init__(self, options, cluster, folder):
+        self.options, self.cluster, self.folder = options, cluster, folder
         self.all = [self.new() for _ in range(PROCESSES)]
 
     def new(self):
         while True:
             try:
-                return Server(self.options.tool, self.store, TABLES, self.folder, ["sweepHours=0", "pageSize=1000"])
+                return Server(self.options.tool, self.cluster.store, TABLES, self.folder, [
+                    "sweepHours=0", "pageSize=1000", f"replicas={self.cluster.replicas}"])
             except Exception as error:  # PostgreSQL may be down just now.
-                if "can't be reached" not in str(error) and "starting up" not in str(error):
+                known = ["can't be reached", "starting up", "shutting down", "is a standby", "read-only"]
+                if not any(word in str(error) for word in known):
                     print(f"a server did not start: {error}", flush=True)
                 time.sleep(0.3)
+
+    def reads(self):
+        """The reads that replicas have answered, and those that they were too late for or that failed."""
+        counts = {"answered": 0, "late": 0, "failed": 0}
+        for place in range(PROCESSES):
+            try:
+                text = self.ask(place, "GET", "/metrics").body.decode()
+            except (Lost, ConnectionError):
+                continue
+            for outcome, value in re.findall(r'syncline_replica_reads_total{.*outcome="(\w+)"} (\d+)', text):
+                counts[outcome] += int(value)
+        return counts
 
     def kill(self, place):
         self.all[place].kill()
@@ -228,7 +308,7 @@ class Reader(threading.Thread):
         super().__init__()
         self.servers, self.chance, self.table, self.over = servers, chance, table, over
         self.cursor, self.rows, self.faults, self.count, self.resets = "", {}, [], 0, 0
-        self.seen = set()
+        self.seen, self.mark = set(), ""
         self.start()
 
     def run(self):
@@ -242,8 +322,13 @@ class Reader(threading.Thread):
 
     def page(self):
         target = f"/tables/{self.table}/changes?since={urllib.parse.quote(self.cursor)}&$top={self.chance.choice([3, 50, 1000])}"
+        headers = {"ZUMO-API-VERSION": "3.0.0"}
+        # One reader says nothing of what it has seen of the other table.
+        if self.mark and self.table == "t":
+            headers["X-Syncline-Mark"] = self.mark
         try:
-            answer = self.servers.ask(self.chance.randrange(PROCESSES), "GET", target, None, {"ZUMO-API-VERSION": "3.0.0"})
+            answer = self.servers.ask(self.chance.randrange(PROCESSES), "GET", target, None, headers)
+            self.mark = answer.headers.get("x-syncline-mark", "")
         except (Lost, ConnectionError):
             time.sleep(0.05)
             return "lost"
@@ -337,13 +422,23 @@ def play(options, cluster, servers, chance, round, result):
         elif kind < 0.45:
             cluster.crash()
             result["crashes"] += 1
-        elif kind < 0.6:
+        elif kind < 0.5:
+            result["switches"] += cluster.switch()
+        elif kind < 0.55:
+            cluster.standby.crash()
+            result["crashes"] += 1
+        elif kind < 0.75:
+            cluster.standby.follow(chance.random() < 0.5)
+        elif kind < 0.85:
             try:
                 cluster.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                                 "AND backend_type = 'client backend' ORDER BY random() LIMIT 1")
             except SystemExit:
                 pass
         end_prepared(cluster, chance)
+    for outcome, count in servers.reads().items():
+        result[outcome] += count
+    cluster.standby.follow(True)
     over.set()
     for thread in [writer.thread for writer in writers] + clients + singles:
         while thread.is_alive():
@@ -395,10 +490,11 @@ def run(options, backend, folder):
     cluster = Cluster(folder)
     seed = int(os.environ.get("SYNCLINE_SEED", "1"))
     rounds = int(os.environ.get("SYNCLINE_ROUNDS", "3"))
-    result = {key: 0 for key in ["rows", "missed", "ghosts", "doubled", "wrong", "kills", "crashes", "writes", "resets"]}
+    result = {key: 0 for key in ["rows", "missed", "ghosts", "doubled", "wrong", "kills", "crashes", "switches", "writes",
+                                 "resets", "answered", "late", "failed"]}
     result["told"] = []
     try:
-        servers = Servers(options, cluster.store, folder)
+        servers = Servers(options, cluster, folder)
         if os.environ.get("SYNCLINE_MISTAKE"):
             mistake(cluster)
         for place in range(rounds):
@@ -408,6 +504,9 @@ def run(options, backend, folder):
     finally:
         cluster.close()
     told = (f"{rounds} rounds, {result['writes']} writes, {result['rows']} rows read, {result['kills']} processes and "
-            f"{result['crashes']} clusters killed, {result['resets']} new epochs seen")
+            f"{result['crashes']} clusters killed, {result['switches']} standbys promoted, {result['resets']} new epochs seen; "
+            f"replicas answered {result['answered']} reads, were late for {result['late']}, and failed {result['failed']}")
     missed = [f"{result[key]} {key}" for key in ["missed", "ghosts", "doubled", "wrong"] if result[key]] + result["told"][:4]
+    if not result["answered"]:
+        missed.append("no replica answered")
     return {"attack": "numbers", "database": backend.name, "told": told, "missed": missed}

@@ -115,6 +115,7 @@ class PostgreSQL:
 
     name = "postgresql"
     settings = ""
+    port = 5432
 
     @staticmethod
     def programs():
@@ -141,11 +142,11 @@ class PostgreSQL:
 
     def start(self):
         self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"), "-o",
-                 f"-k {self.folder} -h '' -c fsync=off -c max_connections=900 {self.settings}", "start")
+                 f"-k {self.folder} -p {self.port} -h '' -c fsync=off -c max_connections=900 {self.settings}", "start")
 
     def shell(self):
         """The words that start an interactive session."""
-        return [*self.user, os.path.join(self.programs, "psql"), "-qAt", "-h", self.folder, "-U", "tester", "-d", "attack"]
+        return [*self.user, os.path.join(self.programs, "psql"), "-qAt", "-h", self.folder, "-p", str(self.port), "-U", "tester", "-d", "attack"]
 
     def run(self, program, *words):
         done = subprocess.run([*self.user, os.path.join(self.programs, program), *words], cwd="/",
@@ -157,7 +158,8 @@ class PostgreSQL:
 
     def execute(self, statement):
         """Runs a statement and returns the first column of its result."""
-        return self.run("psql", "-qAt", "-h", self.folder, "-U", "tester", "-d", "attack", "-c", statement).split("\n")
+        return self.run("psql", "-qAt", "-h", self.folder, "-p", str(self.port), "-U", "tester", "-d", "attack", "-c",
+                        statement).split("\n")
 
     def processes(self):
         """The cluster's own processes: the first one, and its children."""

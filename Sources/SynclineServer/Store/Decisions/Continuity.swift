@@ -52,8 +52,6 @@ struct Continuity: Hashable, Sendable {
     private var epoch = ""
     private var change: Int64 = 0
 
-    var latest: (epoch: String, change: Int64) { (epoch, change) }
-
     mutating func note(_ state: DatabaseState) {
         change = state.epoch == epoch ? max(change, state.change) : state.change
         epoch = state.epoch

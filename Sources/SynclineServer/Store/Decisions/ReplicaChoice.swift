@@ -42,12 +42,14 @@ struct ReplicaChoice: Sendable {
         advance(now)
         turn = (turn + 1) % max(1, replicas.count)
         let wanted = needed(change)
-        return replicas.indices.map { ($0 + turn) % replicas.count }.filter { place in
+        let usable = replicas.indices.map { ($0 + turn) % replicas.count }.filter { place in
             let replica = replicas[place]
             if let end = replica.silentUntil, end > now { return false }
             guard let asked = replica.asked, replica.change < wanted else { return true }
             return asked.duration(to: now) >= ReplicaChoice.pause
         }
+        // Those that had it when they were asked last come first.
+        return usable.filter { replicas[$0].change >= wanted } + usable.filter { replicas[$0].change < wanted }
     }
 
     /// The change that a replica must have for a reader who has seen one.
