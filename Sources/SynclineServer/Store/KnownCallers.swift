@@ -2,6 +2,15 @@
 
 import SynclineCore
 import SynclineGround
+import SynclineTables
+
+/// What a caller's last page in the order of what is new was found by.
+struct LastRights: Sendable {
+    var known: KnownRights
+    /// The spans of these rights.
+    var spans: [BucketSpan]
+    var next = NextOfSpans()
+}
 
 final class KnownCallers: Sendable {
     private struct Key: Hashable {
@@ -11,11 +20,13 @@ final class KnownCallers: Sendable {
         init(_ table: String, _ subject: String) { (self.table, self.subject) = (table, ExactString(subject)) }
     }
 
-    private struct Caller: Hashable {
+    private struct Caller {
         /// How many rows of others the last scan read, if most were the caller's.
         var scan: Int?
-        /// The spans of the last read, if they were few.
-        var spans: [BucketSpan] = []
+        /// If there were few spans.
+        var rights: LastRights?
+        /// How many guesses are left out, since one was wrong.
+        var rest = 0
     }
 
     private let callers = Mutex<[Key: Caller]>([:])
@@ -29,11 +40,25 @@ final class KnownCallers: Sendable {
         note(table, subject) { $0.scan = scan.lesson }
     }
 
-    /// The spans that the caller had; none if they were many.
-    func spans(_ table: String, _ subject: String) -> [BucketSpan] { caller(table, subject).spans }
+    /// The rights that the caller had; nil if there were many.
+    func rights(_ table: String, _ subject: String) -> LastRights? { caller(table, subject).rights }
 
-    func note(_ spans: [BucketSpan], _ table: String, _ subject: String) {
-        note(table, subject) { $0.spans = spans.count <= RuledRead.spansAtATime ? spans : [] }
+    func note(_ rights: LastRights, _ table: String, _ subject: String) {
+        note(table, subject) { $0.rights = rights.spans.count <= RuledRead.spansAtATime ? rights : nil }
+    }
+
+    /// Whether it makes sense to guess what the caller's next read begins with.
+    func mayGuess(_ table: String, _ subject: String) -> Bool {
+        var may = false
+        note(table, subject) { caller in
+            may = caller.rights != nil && caller.rest == 0
+            caller.rest = max(0, caller.rest - 1)
+        }
+        return may
+    }
+
+    func note(guessIsRight: Bool, _ table: String, _ subject: String) {
+        if !guessIsRight { note(table, subject) { $0.rest = 8 } }
     }
 
     private func caller(_ table: String, _ subject: String) -> Caller {
@@ -46,7 +71,7 @@ final class KnownCallers: Sendable {
             var caller = callers[key] ?? Caller()
             change(&caller)
             if callers.count >= KnownCallers.limit, callers[key] == nil { callers = [:] }
-            callers[key] = caller == Caller() ? nil : caller
+            callers[key] = caller.scan == nil && caller.rights == nil ? nil : caller
         }
     }
 }

@@ -10,10 +10,12 @@ import SynclineWire
 struct RuledRead {
     let statements: TableSQL
     let connection: any SQLConnection
-    private let source: SQLRights
+    let source: SQLRights
     let caller: CallerRights
     let limits: RowLimits
-    private let callers: KnownCallers
+    /// Nil if nothing is learned from it.
+    let callers: KnownCallers?
+    let scan: RowScan?
     /// What was asked for ahead about the caller's spans.
     let ahead = AskedAhead()
 
@@ -21,7 +23,8 @@ struct RuledRead {
         _ statements: TableSQL, _ rights: TableRights, subject: String?, _ store: SQLStore,
         _ connection: any SQLConnection
     ) {
-        (self.statements, self.connection, limits, callers) = (statements, connection, store.limits, store.callers)
+        (self.statements, self.connection, limits) = (statements, connection, store.limits)
+        (callers, scan) = (store.callers, nil)
         source = SQLRights(
             connection: connection, dialect: statements.dialect, rights: rights, table: statements.schema.name)
         caller = CallerRights(subject ?? "", rights.terms)
@@ -29,26 +32,9 @@ struct RuledRead {
 
     var dialect: SQLDialect { statements.dialect }
 
-    /// Asks for what the caller's rights begin with, and for the number of the columns, together with the next statement.
-    func lookAhead(schema: @escaping (Int64) -> Void) throws(StoreFailure) {
-        let steps = Set(caller.terms.compactMap(\.alternative.path.first))
-        for step in steps { try source.lookAhead(step, from: caller.subject, schema: schema) }
-        if steps.isEmpty { try connection.later(StateSQL.schema) { schema($0.value(0).integer) } }
-    }
+    func beginScan() -> RowScan { scan ?? callers?.begin(statements.schema.name, caller.subject) ?? RowScan() }
 
-    /// Whether all of the caller's rights arrive with the next statement.
-    var looksAhead: Bool { caller.terms.allSatisfy { $0.alternative.path.count <= 1 } }
-
-    /// Asks for what is next of the spans that the caller had, together with the next statement.
-    func lookAhead(_ window: RightsWindow, withDepartures: Bool) throws(StoreFailure) {
-        if dialect == .sqlite { return }
-        let spans = callers.spans(statements.schema.name, caller.subject)
-            .filter { withDepartures || $0.interval.end == nil }
-        if gainPlaces(spans, window).isEmpty { return }
-        try ahead.ask(self, spans, window, withDepartures)
-    }
-
-    func beginScan() -> RowScan { callers.begin(statements.schema.name, caller.subject) }
+    func endScan(_ scan: RowScan) { callers?.end(scan, statements.schema.name, caller.subject) }
 
     func known() throws(StoreFailure) -> KnownRights { KnownRights(try caller.buckets(source)) }
 
@@ -119,17 +105,19 @@ struct RuledRead {
     // MARK: Candidates
 
     /// Calls the body with what is at the places of a window, in order, until it wants no more.
-    private func forEachCandidate(
+    func forEachCandidate(
         _ known: KnownRights, _ window: RightsWindow, withDepartures: Bool, _ work: FilterWork,
         _ body: TellingRights
     ) throws(StoreFailure) {
         let all = spans(known)
-        if dialect == .postgres { callers.note(all, statements.schema.name, caller.subject) }
         let spans = all.filter { withDepartures || $0.interval.end == nil }
         var window = window
-        var (scan, next, told) = (beginScan(), NextOfSpans(), 0)
+        var (scan, next, told) = (beginScan(), ahead.guessed ?? NextOfSpans(), 0)
+        var last = LastRights(known: known, spans: all)
+        defer { if dialect == .postgres { callers?.note(last, statements.schema.name, caller.subject) } }
         while true {
             while let gain = try firstGain(spans, window, &next, withDepartures) {
+                if told == 0 { last.next = next }
                 let isWanted = try tell(gain, known, &window, after: told) {
                     (place, id, right, row: consuming TableRow?) in
                     told += 1
@@ -138,6 +126,7 @@ struct RuledRead {
                 try work.check(within: WorkLimit.current)
                 if !isWanted { return }
             }
+            if told == 0 { last.next = next }
             let active = try active(spans, window)
             var found = try unchanged(spans, known, window, active, &next, withDepartures)
             let changing = spans.filter { $0.interval.end == nil && active?.contains($0.inBucket) ?? true }
@@ -225,7 +214,7 @@ struct RuledRead {
         _ scan: inout RowScan, rest: (RowScan) -> Int, _ statement: (_ limit: Int?) -> SQLStatement,
         last: (any SQLRow) -> Void, row: (any SQLRow) -> (isOwn: Bool, isWanted: Bool)
     ) throws(StoreFailure) -> RowScan.End {
-        defer { callers.end(scan, statements.schema.name, caller.subject) }
+        defer { endScan(scan) }
         while true {
             var part = scan.part(of: rest(scan), isFinite: dialect == .postgres)
             var (isWanted, isOver) = (true, false)

@@ -13,19 +13,19 @@ struct RightsGain {
 }
 
 /// What is next of a caller's spans: asked for once, as long as nothing but gains is told.
-struct NextOfSpans {
+struct NextOfSpans: Sendable {
     /// Which spans have rows that did not change since the caller gained the right.
     fileprivate var haveGains: [BucketSpan: Bool] = [:]
     /// The places at which something else is next.
     fileprivate var changes: [BucketSpan: Int64] = [:]
-    fileprivate var left: Int64?
+    var left: Int64?
     /// Whether these places are those of the current window.
     var isKnown = false
 
     /// Whether it is known that no row left in the window.
     var haveNoneLeft: Bool { isKnown && left == nil }
 
-    fileprivate mutating func take(
+    mutating func take(
         _ row: any SQLRow, _ spans: ArraySlice<BucketSpan>, _ window: RightsWindow, _ withDepartures: Bool
     ) {
         func place(_ column: Int, isTime: Bool) -> Int64? {
@@ -36,38 +36,6 @@ struct NextOfSpans {
         haveGains[span] = row.value(1).integer != 0
         changes[span] = place(2, isTime: window.axis == .time)
         if withDepartures, let place = place(3, isTime: false) { left = min(left ?? place, place) }
-    }
-}
-
-/// What is next of some spans, asked for with an earlier statement.
-final class AskedAhead {
-    private var spans: Set<BucketSpan> = []
-    private var (window, withDepartures) = (RightsWindow(axis: .number, since: 0, limit: 0), false)
-    private var next = NextOfSpans()
-
-    func ask(
-        _ read: RuledRead, _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
-    ) throws(StoreFailure) {
-        (self.spans, self.window, self.withDepartures) = (Set(spans), window, withDepartures)
-        next.isKnown = true
-        for (part, statement) in read.questions(spans, window, withDepartures) {
-            try read.connection.later(statement) { [self] in next.take($0, part, window, withDepartures) }
-        }
-    }
-
-    /// The answer, if the question is the same.
-    fileprivate func answer(
-        _ read: RuledRead, _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
-    ) throws(StoreFailure) -> NextOfSpans? {
-        guard next.isKnown else { return nil }
-        try read.connection.flush()
-        next.isKnown = false
-        var asked = self.window
-        (asked.until, asked.limit) = (window.until, window.limit)
-        guard asked == window, self.withDepartures == withDepartures, self.spans == Set(spans) else { return nil }
-        var answer = next
-        (answer.isKnown, answer.left) = (true, next.left.flatMap { $0 <= window.until ? $0 : nil })
-        return answer
     }
 }
 
@@ -126,7 +94,7 @@ extension RuledRead {
     }
 
     /// The statements that ask what is next of spans, each for some of them.
-    fileprivate func questions(
+    func questions(
         _ spans: [BucketSpan], _ window: RightsWindow, _ withDepartures: Bool
     ) -> [(spans: ArraySlice<BucketSpan>, statement: SQLStatement)] {
         RuledRead.parts(spans).flatMap { part in

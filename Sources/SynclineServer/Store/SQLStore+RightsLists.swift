@@ -37,6 +37,32 @@ private struct ListPage {
     mutating func count(_ rows: Int64?) { outcome.count = rows.map { Int($0) } }
 }
 
+/// A caller's buckets, whose rights may arrive with the first row.
+private final class ArrivingBuckets {
+    private let read: RuledRead
+    private var found: SeenBuckets?
+    private var failed: StoreFailure?
+
+    init(_ read: RuledRead, _ known: KnownRights?) {
+        self.read = read
+        found = known.map { SeenBuckets($0, read.statements.schema) }
+    }
+
+    /// Nil if the rights can't be read.
+    func seen() -> SeenBuckets? {
+        if found == nil {
+            do throws(StoreFailure) {
+                found = SeenBuckets(try read.known(), read.statements.schema)
+            } catch {
+                failed = error
+            }
+        }
+        return found
+    }
+
+    func check() throws(StoreFailure) { if let failed { throw failed } }
+}
+
 extension RuledRead {
     /// A list that one of the ways below finds; nil for others.
     func directList(_ plan: ListPlan) throws(StoreFailure) -> ListOutcome? {
@@ -62,25 +88,19 @@ extension RuledRead {
     private func scan(
         _ filter: FilterSQL?, _ known: KnownRights?, _ page: inout ListPage, _ after: inout String?
     ) throws(StoreFailure) -> Bool {
-        var seen = known.map { SeenBuckets($0, statements.schema) }
-        var failed: StoreFailure?
-        func buckets() -> SeenBuckets? {
-            if let seen { return seen }
-            do throws(StoreFailure) { seen = SeenBuckets(try self.known(), statements.schema) } catch { failed = error }
-            return seen
-        }
+        let buckets = ArrivingBuckets(self, known)
         var scan = beginScan()
         let end = try read(&scan, rest: { _ in page.wanted }) {
             statements.scanned(after: after, filter, limit: $0)
         } last: {
             after = $0.value(1).text
         } row: { values in
-            guard let seen = buckets() else { return (false, false) }
+            guard let seen = buckets.seen() else { return (false, false) }
             guard let since = seen.since(values) else { return (false, true) }
             if values.value(statements.spanPlace).integer == 0 { return (true, true) }
             return (true, page.take(statements.row(values), since: since))
         }
-        if let failed { throw failed }
+        try buckets.check()
         return end != .others
     }
 
@@ -120,18 +140,33 @@ extension RuledRead {
     private func listOfMost(
         _ plan: ListPlan, _ filter: FilterSQL?, _ page: inout ListPage
     ) throws(StoreFailure) -> ListOutcome? {
-        if dialect == .postgres { return nil }
-        let seen = SeenBuckets(try known(), statements.schema)
-        var (own, others) = (0, 0)
-        try connection.forEachRow(of: statements.sample) { if seen.since($0) == nil { others += 1 } else { own += 1 } }
-        if 4 * own < others { return nil }
-        var (all, count) = (plan, 0)
-        (all.skip, all.limit) = (0, page.wanted + 5 * page.wanted * (others + 1) / (4 * (own + 1)) + RowScan.some)
+        var (all, more, known) = (plan, RowScan.some, nil as KnownRights?)
+        if dialect == .sqlite {
+            let rights = try self.known()
+            let seen = SeenBuckets(rights, statements.schema)
+            var (own, others) = (0, 0)
+            try connection.forEachRow(of: statements.sample) {
+                if seen.since($0) == nil { others += 1 } else { own += 1 }
+            }
+            known = rights
+            if 4 * own < others { return nil }
+            more += 5 * page.wanted * (others + 1) / (4 * (own + 1))
+        } else if !looksAhead || !beginScan().wasWorthIt {
+            return nil
+        }
+        (all.skip, all.limit) = (0, page.wanted + more)
+        let buckets = ArrivingBuckets(self, known)
+        var count = 0
         try connection.run(statements.list(all, filter, rules: false)) { values in
             count += 1
+            guard let seen = buckets.seen() else { return false }
             return seen.since(values).map { page.take(statements.row(values), since: $0) } ?? true
         }
-        return page.outcome.hasMore || count < all.limit ? page.outcome : nil
+        try buckets.check()
+        if page.outcome.hasMore || count < all.limit { return page.outcome }
+        // Too few were the caller's.
+        if dialect == .postgres { endScan(RowScan()) }
+        return nil
     }
 }
 
@@ -153,7 +188,7 @@ extension SQLStore {
         return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
             // Times depend on the caller, and so do departures.
             if plan.includesDeleted || plan.namesTime {
-                try read.lookAhead(RightsWindow(plan), withDepartures: plan.includesDeleted)
+                try read.lookAhead(RightsWindow(plan), withDepartures: plan.includesDeleted, guesses: true)
                 return try closed(plan, connection, wanted).map { plan throws(StoreFailure) in try read.list(plan) }
             }
             if let outcome = try read.directList(plan) { return .done(outcome) }

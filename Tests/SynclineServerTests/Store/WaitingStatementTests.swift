@@ -125,6 +125,70 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isThere), arguments: [true, false])
+    func `an expected statement is sent with those before it, and is read when it is run`(_ isLarge: Bool) throws {
+        let desk = try Desk()
+        var many = statement("SELECT generate_series(1, 20000)")
+        many.isLarge = isLarge
+        for wanted in [20_000, 10] {
+            var (before, isRight) = (0 as Int64, nil as Bool?)
+            let got = try desk.connection.reading(.postgres) { () throws(StoreFailure) in
+                try desk.connection.later(statement("SELECT 7")) { before = $0.value(0).integer }
+                desk.connection.expect(many) { isRight = $0 }
+                let first = try desk.connection.first(statement("SELECT 6"))
+                #expect(first == 6 && before == 7 && isRight == nil)
+                try desk.connection.flush()
+                var count = 0
+                try desk.connection.run(many) { row in
+                    count += row.value(0).integer == Int64(count + 1) ? 1 : 0
+                    return count < wanted
+                }
+                return count
+            }
+            #expect(got == wanted && isRight == true && desk.connection.isGood)
+            #expect(try desk.connection.first(statement("SELECT 8")) == 8)
+        }
+    }
+
+    @Test(.enabled(if: isThere)) func `another one than the expected one is run as if none had been`() throws {
+        let desk = try Desk()
+        for expected in [statement("SELECT 1"), Self.insert(1...1)] {
+            for end in ["COMMIT", "ROLLBACK", ""] {
+                var isRight: Bool?
+                try desk.connection.begin("BEGIN READ ONLY")
+                desk.connection.expect(expected) { isRight = $0 }
+                // An insert fails here, and the transaction with it.
+                let fails = expected != statement("SELECT 1")
+                #expect(try desk.connection.first(statement("SELECT 6")) == 6 && isRight == nil)
+                if end.isEmpty {
+                    let found = try? desk.connection.first(statement("SELECT 5"))
+                    #expect(found == (fails ? nil : 5))
+                    try desk.connection.execute("ROLLBACK")
+                } else if fails {
+                    _ = try? desk.connection.execute(end)
+                    _ = try? desk.connection.execute("ROLLBACK")
+                } else if end == "COMMIT" {
+                    try desk.connection.endReading()
+                } else {
+                    try desk.connection.execute(end)
+                }
+                #expect(isRight == false && desk.connection.isGood, "\(end)")
+                #expect(try desk.connection.first(statement("SELECT 8")) == 8)
+            }
+        }
+        // What fails before it skips it.
+        try desk.connection.begin("BEGIN")
+        desk.connection.expect(Self.insert(2...2)) { _ in }
+        #expect(throws: StoreFailure.self) { try desk.connection.first(statement("SELECT 1 / 0")) }
+        try desk.connection.execute("ROLLBACK")
+        #expect(try desk.connection.first(statement("SELECT 8")) == 8 && desk.count() == 0)
+        // Nothing was sent, so nothing is.
+        try desk.connection.begin("BEGIN")
+        desk.connection.expect(Self.insert(3...3)) { _ in }
+        try desk.connection.execute("COMMIT")
+        #expect(try desk.connection.first(statement("SELECT 8")) == 8 && desk.count() == 0)
+    }
+
     @Test(.enabled(if: isThere)) func `the end of reads is not awaited, and a lost connection is noticed`() throws {
         let desk = try Desk()
         func read() throws -> Int64? {

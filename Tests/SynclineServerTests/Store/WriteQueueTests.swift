@@ -52,7 +52,9 @@ import Testing
     }
 
     @Test func `a large job leads beside another one and takes along what waits`() {
-        #expect(groups(leaders: 2, [1, 2, 1000, 3]) == [[1000, 1, 2], [1000], [3]])
+        let found = groups(leaders: 2, [1, 2, 1000, 3])
+        // The last one follows either of the two.
+        #expect(found.first == [1000, 1, 2] && Set(found.dropFirst()) == [[1000], [3]])
     }
 
     @Test func `with one leader all wait and share the next transaction`() {

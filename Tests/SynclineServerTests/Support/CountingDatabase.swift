@@ -115,6 +115,14 @@ private final class CountingConnection: SQLConnection {
         }
     }
 
+    func expect(_ statement: SQLStatement, _ isRight: @escaping (Bool) -> Void) {
+        inner.expect(statement) { [counts] flag in
+            // It has been sent already.
+            if flag { counts.trips.subtract(1, ordering: .relaxed) }
+            isRight(flag)
+        }
+    }
+
     func flush() throws(StoreFailure) {
         if !isWaiting { return try inner.flush() }
         try ask("") { () throws(StoreFailure) in try inner.flush() }

@@ -34,9 +34,13 @@ extension PostgresConnection {
     }
 
     /// Reads the results of what was sent, with the place of the statement among those sent; the body must clear each.
-    /// - Parameter streamed: The place of a statement whose rows arrive one by one.
+    /// - Parameters:
+    ///   - streamed: The places of statements whose rows arrive one by one.
+    ///   - start: The place of the first of them that is not read yet.
+    ///   - end: The place of the first that is not to be read yet.
     func results(
-        _ isSent: Int32, streamed: Int? = nil, _ body: (Int, OpaquePointer) -> Void
+        _ isSent: Int32, streamed: [Int] = [], from start: Int = 0, until end: Int? = nil,
+        _ body: (Int, OpaquePointer) -> Void
     ) throws(StoreFailure) {
         guard isSent == 1 else { throw failure(nil) }
         // The database itself gives up a little earlier, and then the connection is still usable.
@@ -46,7 +50,7 @@ extension PostgresConnection {
             try pause(wait, POLLIN | POLLOUT)
             guard PQconsumeInput(handle) == 1 else { throw failure(nil) }
         }
-        var place = 0
+        var place = start
         while true {
             while PQisBusy(handle) == 1 {
                 try pause(wait, POLLIN)
@@ -59,7 +63,8 @@ extension PostgresConnection {
             case .skipped: break
             case .endOfOne:
                 place += 1
-                if place == streamed { PQsetSingleRowMode(handle) }
+                if streamed.contains(place) { PQsetSingleRowMode(handle) }
+                if place == end { return }
             }
         }
     }

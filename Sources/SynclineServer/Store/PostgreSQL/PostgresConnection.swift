@@ -23,6 +23,8 @@ final class PostgresConnection: SQLConnection {
     private var waiting: [Waiting] = []
     /// The number of the first of them that begin the transaction.
     private var beginning = 0
+    /// A statement that is sent before it is asked for.
+    private var expected: Expected?
     /// Whether the answer to the end of a transaction of reads is outstanding.
     private var isEnding = false
     /// Whether an answer is outstanding that is no longer awaited.
@@ -35,6 +37,13 @@ final class PostgresConnection: SQLConnection {
     private struct Waiting {
         let statement: SQLStatement
         let take: (OpaquePointer) -> StoreFailure?
+    }
+
+    private struct Expected {
+        let statement: SQLStatement
+        let isRight: (Bool) -> Void
+        /// The statements that were sent before it; nil if it is not sent yet.
+        var place: Int?
     }
 
     init(url: String, waits: PostgresWaitLimits = PostgresWaitLimits()) throws(StoreFailure) {
@@ -72,7 +81,7 @@ final class PostgresConnection: SQLConnection {
     /// Whether it can be used again: connected, in no transaction, and without a notice, for example that the database
     /// shuts down.
     var isGood: Bool {
-        if isGivenUp || PQstatus(handle) != CONNECTION_OK { return false }
+        if isGivenUp || expected?.place != nil || PQstatus(handle) != CONNECTION_OK { return false }
         if isEnding { _ = PQconsumeInput(handle) }
         while isEnding {
             // The next use waits for the rest.
@@ -142,7 +151,7 @@ final class PostgresConnection: SQLConnection {
         let isUndone = text.hasPrefix("ROLLBACK")
         if beginning > 0, isUndone || text == "COMMIT" && waiting.count == beginning {
             // The database does not know of the transaction.
-            (waiting, beginning) = ([], 0)
+            (waiting, beginning, expected) = ([], 0, nil)
             return
         }
         if isUndone { waiting = [] } else { try flush() }
@@ -152,6 +161,7 @@ final class PostgresConnection: SQLConnection {
     func endReading() throws(StoreFailure) {
         if beginning > 0, waiting.count == beginning { return try execute("COMMIT") }
         try flush()
+        try settle()
         guard PQsendQuery(handle, "COMMIT") == 1 else { throw failure(nil) }
         isEnding = true
         // What is not sent yet would hold the transaction open.
@@ -200,6 +210,10 @@ final class PostgresConnection: SQLConnection {
             Waiting(statement: statement) { PostgresConnection.changes($0) == count ? nil : .contest })
     }
 
+    func expect(_ statement: SQLStatement, _ isRight: @escaping (Bool) -> Void) {
+        expected = Expected(statement: statement, isRight: isRight)
+    }
+
     func flush() throws(StoreFailure) {
         if !waiting.isEmpty { try exchange(nil) { PQclear($0) } }
     }
@@ -213,8 +227,21 @@ final class PostgresConnection: SQLConnection {
     private func exchange(
         _ statement: SQLStatement?, isStreamed: Bool = false, _ body: (OpaquePointer) -> Void
     ) throws(StoreFailure) {
+        if waiting.isEmpty, let sent = expected, let place = sent.place, sent.statement == statement {
+            expected = nil
+            sent.isRight(true)
+            lastBound = PostgresConnection.bound(by: sent.statement)
+            return try results(1, from: place) { body($1) }
+        }
         try settle()
-        let all = waiting.map(\.statement) + (statement.map { [$0] } ?? [])
+        let own = waiting.map(\.statement) + (statement.map { [$0] } ?? [])
+        var more = expected
+        expected = nil
+        if let next = more, next.statement == statement {
+            next.isRight(true)
+            more = nil
+        }
+        let all = own + (more.map { [$0.statement] } ?? [])
         // None of them is forgotten while others are prepared.
         if mustPrepareAgain || statements.count + all.count > PostgresConnection.statementLimit { try forget() }
         let bound = try all.map { one throws(StoreFailure) in
@@ -222,13 +249,18 @@ final class PostgresConnection: SQLConnection {
         }
         let ahead = waiting
         (waiting, beginning) = ([], 0)
-        var isSent = ahead.isEmpty ? 1 : PQenterPipelineMode(handle)
+        var isSent = all.count == 1 ? 1 : PQenterPipelineMode(handle)
         for (one, bound) in zip(all, bound) where isSent == 1 { isSent = send(one, bound.name, bound.values) }
-        if !ahead.isEmpty, isSent == 1 { isSent = PQpipelineSync(handle) }
+        if all.count > 1, isSent == 1 { isSent = PQpipelineSync(handle) }
         if isSent != 1 { isGivenUp = true }
         if isStreamed, ahead.isEmpty { PQsetSingleRowMode(handle) }
+        let streamed = (isStreamed ? [ahead.count] : []) + (more?.statement.isLarge == true ? [own.count] : [])
+        if isSent == 1, var more {
+            more.place = own.count
+            expected = more
+        }
         var failed: StoreFailure?
-        try results(isSent, streamed: isStreamed ? ahead.count : nil) { place, result in
+        try results(isSent, streamed: streamed, until: more == nil ? nil : own.count) { place, result in
             // After the last statement comes only the loss of the connection.
             if all.indices.contains(place) { lastBound = PostgresConnection.bound(by: all[place]) }
             if place == ahead.count, statement != nil { return body(result) }
@@ -236,6 +268,20 @@ final class PostgresConnection: SQLConnection {
             if failed == nil {
                 failed = PostgresConnection.isFine(result) ? ahead[place].take(result) : failure(result)
             }
+        }
+        if let failed { throw failed }
+    }
+
+    /// Reads the answer to what was sent, but is not asked for.
+    private func drop() throws(StoreFailure) {
+        guard let sent = expected, let place = sent.place else { return }
+        expected = nil
+        sent.isRight(false)
+        var failed: StoreFailure?
+        try results(1, from: place) { _, result in
+            // The transaction has failed with it.
+            if failed == nil, !PostgresConnection.isFine(result) { failed = failure(result) }
+            PQclear(result)
         }
         if let failed { throw failed }
     }
@@ -259,8 +305,9 @@ final class PostgresConnection: SQLConnection {
         }
     }
 
-    /// Waits for the end of a transaction of reads.
+    /// Waits for the end of a transaction of reads, and of what was sent in vain.
     private func settle() throws(StoreFailure) {
+        try drop()
         if !isEnding { return }
         isEnding = false
         PQclear(try finished(1))

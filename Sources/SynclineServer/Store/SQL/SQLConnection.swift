@@ -65,6 +65,9 @@ protocol SQLConnection: AnyObject {
     func later(_ statement: SQLStatement, _ each: @escaping (any SQLRow) -> Void) throws(StoreFailure)
     /// The same for one that must change a number of rows: otherwise another transaction was in the way.
     func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure)
+    /// Says what will probably be run next, so that it is sent with the statements before it. The body is told whether
+    /// that was right.
+    func expect(_ statement: SQLStatement, _ isRight: @escaping (Bool) -> Void)
     /// Runs the statements that wait for the next one.
     func flush() throws(StoreFailure)
     /// Runs a SQL string without values and without rows.
@@ -123,6 +126,8 @@ extension SQLConnection {
     func later(_ statement: SQLStatement, changes count: Int) throws(StoreFailure) {
         if try change(statement) != count { throw .contest }
     }
+
+    func expect(_ statement: SQLStatement, _ isRight: @escaping (Bool) -> Void) {}
 
     func flush() throws(StoreFailure) {}
 
