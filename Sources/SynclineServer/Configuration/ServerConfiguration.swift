@@ -52,9 +52,7 @@ struct ServerConfiguration: Hashable, Sendable {
     /// The number of concurrent reads.
     var readers = 8
     /// The number of reads that can be carried out: on PostgreSQL some connections are left to writes.
-    var readWorkers: Int {
-        isSQLite ? readers : max(1, min(readers, databaseConnections * (1 + replicas.count) - 2))
-    }
+    var readWorkers: Int { isSQLite ? readers : max(1, min(readers, databaseConnections - 2)) }
     private var isSQLite: Bool { store.hasPrefix("sqlite:") }
     /// Where change numbers come from; nil: as the database has it. A new one in PostgreSQL has ticks.
     var numbers: NumberSource?

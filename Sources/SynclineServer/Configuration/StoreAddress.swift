@@ -8,7 +8,7 @@ enum StoreAddress: Hashable, Sendable {
         if text.hasPrefix("sqlite:"), text.utf8.count > 7 {
             self = .sqlite(path: String(text.dropFirst(7)))
         } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
-            self = .postgres(url: text)
+            self = .postgres(url: text.replacing(/^postgresql:/, with: "postgres:"))
         } else {
             throw StartFailure(
                 "'\(StoreAddress.masked(text))' is not the address of a store",
@@ -37,11 +37,20 @@ struct StorePlaces: Hashable, Sendable {
     init(_ store: String, replicas: [String] = []) throws(StartFailure) {
         (self.store, self.replicas) = (store, replicas)
         let address = try StoreAddress(store)
+        var known: Set = [address]
         for replica in replicas {
-            guard case .postgres = address, case .postgres = try StoreAddress(replica) else {
+            let other = try StoreAddress(replica)
+            guard case .postgres = address, case .postgres = other else {
                 throw StartFailure("only a PostgreSQL has replicas", hint: "Write their addresses as postgres://…")
             }
-            if replica == store { throw StartFailure("the store is named as its own replica") }
+            if !known.insert(other).inserted {
+                throw StartFailure("a store and its replicas have different addresses", hint: "Name each once")
+            }
         }
+    }
+
+    /// The addresses of all.
+    func addresses() throws(StartFailure) -> [StoreAddress] {
+        try ([store] + replicas).map { text throws(StartFailure) in try StoreAddress(text) }
     }
 }

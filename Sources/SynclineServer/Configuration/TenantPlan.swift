@@ -118,8 +118,10 @@ extension TenantPlan {
             let path = object.place("stores") + "." + member.name
             if let fault = fault(ofName: member.name) { throw StartFailure("\(path) can't be a tenant: \(fault)") }
             let places = try StorePlaces(member.value, path: path)
-            if let other = others.updateValue(member.name, forKey: try StoreAddress(places.store)) {
-                throw StartFailure("tenants.stores gives \(member.name) and \(other) the same store")
+            for address in try places.addresses() {
+                if let other = others.updateValue(member.name, forKey: address) {
+                    throw StartFailure("tenants.stores gives \(member.name) and \(other) the same store")
+                }
             }
             if stores.updateValue(places, forKey: member.name) != nil {
                 throw StartFailure("tenants.stores names \(member.name) twice")

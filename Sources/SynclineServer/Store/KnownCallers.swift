@@ -57,9 +57,13 @@ final class KnownCallers: Sendable {
         return may
     }
 
+    /// A wrong guess costs the caller eight. Right ones need no note.
     func note(guessIsRight: Bool, _ table: String, _ subject: String) {
         if !guessIsRight { note(table, subject) { $0.rest = 8 } }
     }
+
+    /// A guess that was not looked at was not wrong.
+    func forgive(_ table: String, _ subject: String) { note(table, subject) { $0.rest = 0 } }
 
     private func caller(_ table: String, _ subject: String) -> Caller {
         callers.withLock { $0[Key(table, subject)] } ?? Caller()

@@ -65,7 +65,15 @@ final class Replica: Sendable {
         try opened.check()
     }
 
-    func interrupt() { opened?.interrupt() }
+    /// For the end: what is being connected is not used.
+    func interrupt() {
+        let database = state.withLock { state in
+            state.isOver = true
+            return state.database
+        }
+        database?.interrupt()
+    }
+
     func rest() { opened?.rest() }
 
     func close() {

@@ -43,14 +43,15 @@ extension SQLStore {
     /// A page of changes from a replica; nil if none has what the reader has seen.
     func changesOfReplica(_ plan: ChangePlan) throws(StoreFailure) -> ChangeOutcome? {
         if !hasReplicas || plan.seen == .max { return nil }
-        let (places, needed, looks) = replicas.choice.withLock { choice in
-            let now = ContinuousClock.Instant.present
-            return (
-                choice.candidates(for: plan.seen, now: now), choice.needed(plan.seen), choice.mustLook(now: now)
-            )
-        }
         // A replica that no longer follows the primary, or follows another one, is noticed.
-        if looks { OwnThread.run { [weak self] in _ = try? self?.mark() } }
+        switch replicas.choice.withLock({ $0.look(now: .present) }) {
+        case .none: break
+        case .soon: OwnThread.run { [weak self] in _ = try? self?.mark() }
+        case .now: _ = try? mark()
+        }
+        let (places, needed) = replicas.choice.withLock { choice in
+            (choice.candidates(for: plan.seen, now: .present), choice.needed(plan.seen))
+        }
         for place in places {
             let replica = replicas.all[place]
             guard let database = replica.database else {
@@ -66,17 +67,24 @@ extension SQLStore {
                     replicas.choice.withLock { $0.note(place, .answered, has: outcome.mark.change, now: .present) }
                     return outcome
                 case .late(let change):
-                    replicas.choice.withLock { $0.note(place, .late, has: change, now: .present) }
+                    replicas.choice.withLock { choice in
+                        choice.note(place, .late, has: change, now: .present)
+                        if change == 0 { choice.noteSilence(place, now: .present) }
+                    }
                 }
             } catch {
-                // The request's own limits hold for the primary, too.
-                if case .refused = error { throw error }
-                replicas.choice.withLock { $0.count(place, .failed) }
+                // A refusal that is not the database's holds for the primary, too.
+                let isLate = WorkLimit.current?.stop == .late
+                if case .refused(let refusal) = error, refusal.cause == nil, !isLate { throw error }
                 // The database ends reads that are in the way of what it follows.
-                if case .busy(let reason) = error, reason.kind != .serialization {
-                    replicas.choice.withLock { $0.noteSilence(place, now: .present) }
-                    replica.tell("can't be used: \(reason.text)")
+                let isInWay = error.reason?.kind == .serialization
+                replicas.choice.withLock { choice in
+                    choice.count(place, .failed)
+                    if !isInWay { choice.noteSilence(place, now: .present) }
                 }
+                // The time of the request is over for the primary, too.
+                try WorkLimit.current?.check()
+                if !isInWay { replica.tell("can't be used: \(StartFailure(error).message)") }
             }
         }
         return nil
@@ -97,12 +105,15 @@ extension SQLStore {
                 return .late(0)
             }
             // A new epoch, new columns or rules may not have reached it.
-            guard state.epoch == catalogue.epoch, schema == catalogue.number, state.change >= needed else {
-                return .late(state.epoch == catalogue.epoch ? state.change : 0)
+            guard state.epoch == catalogue.epoch, schema == catalogue.number else {
+                replica.tell("is not used: it lacks the current epoch, columns or rules")
+                return .late(0)
             }
+            if state.change < needed { return .late(state.change) }
             replica.tell("")
             return .done(state.mark)
         }
-        return number == catalogue.number ? reading : .late(0)
+        // The rules are those of the catalogue, unless there is a new one by now.
+        return number == catalogue.number && currentCatalogue.number == number ? reading : .late(0)
     }
 }

@@ -185,7 +185,7 @@ extension SQLStore {
     ) throws(StoreFailure) -> TickedReading<ListOutcome> {
         var seen = number
         defer { number = max(number, seen) }
-        return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
+        let reading = try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
             // Times depend on the caller, and so do departures.
             if plan.includesDeleted || plan.namesTime {
                 try read.lookAhead(RightsWindow(plan), withDepartures: plan.includesDeleted, guesses: true)
@@ -196,6 +196,8 @@ extension SQLStore {
             read.show(&outcome.rows, try read.known())
             return .done(outcome)
         }
+        if case .late = reading { callers.forgive(plan.table, plan.subject ?? "") }
+        return reading
     }
 
     /// A read of a table with rules, as of one moment.

@@ -324,7 +324,7 @@ final class SQLStore: TableStore {
         try known.check(state)
         if state.epoch != epoch { try refresh(connection) }
         noteCommitted(state)
-        replicas.choice.withLock { $0.notePrimary(state.change, now: .present) }
+        replicas.choice.withLock { $0.notePrimary(state.change, state.epoch, now: .present) }
         return state
     }
 

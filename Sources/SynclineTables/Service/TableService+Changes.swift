@@ -19,9 +19,16 @@ extension TableService {
             table: table.name, since: asked.since?.change ?? 0, sinceID: asked.since?.id, until: asked.until?.change,
             limit: min(asked.top ?? .max, settings.rules.maximalTop ?? .max), filter: asked.filter,
             subject: visit.caller?.subject, counts: asked.counts)
-        let mark = request.headers.value(WireHeader.mark)
-        plan.seen = seen([asked.since, asked.until, mark.map { ChangeCursor($0) ?? .unknown }].compactMap(\.self))
+        // A reader who says nothing may have seen anything.
+        let mark = request.headers.value(WireHeader.mark).flatMap { ChangeCursor($0) } ?? .unknown
+        plan.seen = seen([asked.since, asked.until, mark].compactMap(\.self))
         var outcome = try store.changes(plan)
+        // A replica may have shown what the primary shows only once other replicas have it.
+        for cursor in [asked.since, asked.until].compactMap(\.self) where store.hasReplicas {
+            if cursor.epoch == outcome.mark.epoch, max(cursor.change, cursor.known) > outcome.mark.change {
+                throw .busy(FailureReason(.busy, "a replica has shown changes that the primary does not show yet"))
+            }
+        }
         for index in outcome.changes.indices {
             outcome.changes[index].row = visit.hidden.shown(outcome.changes[index].row)
         }

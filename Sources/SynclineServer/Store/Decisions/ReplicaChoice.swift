@@ -23,7 +23,9 @@ struct ReplicaChoice: Sendable {
     private var turn = 0
     /// The primary's latest change that is known, and when that was.
     private var latest: Int64 = 0
-    private var looked: ContinuousClock.Instant?
+    private var epoch = ""
+    /// When the primary was looked at, and when it was known last.
+    private var (looked, known): (ContinuousClock.Instant?, ContinuousClock.Instant?)
     /// The change that each replica must have, and the one that it must have a little later.
     private var due: Int64 = 0
     private var next: (change: Int64, known: ContinuousClock.Instant)?
@@ -69,17 +71,30 @@ struct ReplicaChoice: Sendable {
 
     func count(_ outcome: Outcome, of place: Int) -> Int { replicas[place].counts[outcome] ?? 0 }
 
-    mutating func notePrimary(_ change: Int64, now: ContinuousClock.Instant) {
-        (latest, looked) = (max(latest, change), now)
+    mutating func notePrimary(_ change: Int64, _ epoch: String = "", now: ContinuousClock.Instant) {
+        if epoch != self.epoch { (self.epoch, latest, due, next) = (epoch, 0, 0, nil) }
+        latest = max(latest, change)
+        // After a pause, nothing tells how late a replica is.
+        if known.map({ $0.duration(to: now) > ReplicaChoice.delay * 2 }) ?? true { (due, next) = (latest, nil) }
+        (looked, known) = (now, now)
         advance(now)
         if next == nil, latest > due { next = (latest, now) }
     }
 
+    enum Look {
+        case none
+        /// In the background.
+        case soon
+        /// Before the read: nothing is known of the primary.
+        case now
+    }
+
     /// Whether it is time to look at the primary. Only one caller is told so.
-    mutating func mustLook(now: ContinuousClock.Instant) -> Bool {
-        if let looked, looked.duration(to: now) < ReplicaChoice.look { return false }
+    mutating func look(now: ContinuousClock.Instant) -> Look {
+        if let looked, looked.duration(to: now) < ReplicaChoice.look { return .none }
+        let isBlind = looked.map { $0.duration(to: now) > ReplicaChoice.delay } ?? true
         looked = now
-        return true
+        return isBlind ? .now : .soon
     }
 
     private mutating func advance(_ now: ContinuousClock.Instant) {

@@ -154,13 +154,20 @@ final class PostgresConnection: SQLConnection {
             (waiting, beginning, expected) = ([], 0, nil)
             return
         }
-        if isUndone { waiting = [] } else { try flush() }
+        if isUndone {
+            waiting = []
+            _ = try drop()
+        } else {
+            try flush()
+        }
         try perform(text)
     }
 
     func endReading() throws(StoreFailure) {
         if beginning > 0, waiting.count == beginning { return try execute("COMMIT") }
         try flush()
+        // If what was sent in vain has failed, this ends the transaction as well.
+        _ = try drop()
         try settle()
         guard PQsendQuery(handle, "COMMIT") == 1 else { throw failure(nil) }
         isEnding = true
@@ -211,7 +218,7 @@ final class PostgresConnection: SQLConnection {
     }
 
     func expect(_ statement: SQLStatement, _ isRight: @escaping (Bool) -> Void) {
-        expected = Expected(statement: statement, isRight: isRight)
+        if expected?.place == nil { expected = Expected(statement: statement, isRight: isRight) }
     }
 
     func flush() throws(StoreFailure) {
@@ -272,18 +279,18 @@ final class PostgresConnection: SQLConnection {
         if let failed { throw failed }
     }
 
-    /// Reads the answer to what was sent, but is not asked for.
-    private func drop() throws(StoreFailure) {
-        guard let sent = expected, let place = sent.place else { return }
+    /// Reads the answer to what was sent, but is not asked for. Returns its failure, with which the transaction has failed.
+    private func drop() throws(StoreFailure) -> StoreFailure? {
+        guard let sent = expected, let place = sent.place else { return nil }
         expected = nil
         sent.isRight(false)
+        if isGivenUp { return nil }
         var failed: StoreFailure?
         try results(1, from: place) { _, result in
-            // The transaction has failed with it.
             if failed == nil, !PostgresConnection.isFine(result) { failed = failure(result) }
             PQclear(result)
         }
-        if let failed { throw failed }
+        return failed
     }
 
     private static func bound(by statement: SQLStatement) -> (values: Int, columns: [Column]) {
@@ -307,7 +314,7 @@ final class PostgresConnection: SQLConnection {
 
     /// Waits for the end of a transaction of reads, and of what was sent in vain.
     private func settle() throws(StoreFailure) {
-        try drop()
+        if let failed = try drop() { throw failed }
         if !isEnding { return }
         isEnding = false
         PQclear(try finished(1))
@@ -337,7 +344,9 @@ final class PostgresConnection: SQLConnection {
             } else {
                 count += 1
                 isWanted = PostgresConnection.show(result, each)
-                if !isWanted, statement.limit.map({ $0 > count + RowScan.some }) ?? true { cancel() }
+                // Nothing that follows in the same message may be cancelled.
+                let isLong = statement.limit.map { $0 > count + RowScan.some } ?? true
+                if !isWanted, isLong, expected?.place == nil { cancel() }
             }
         }
         if let failed { throw failed }
