@@ -85,9 +85,8 @@ struct ConfigurationObject {
 extension ServerConfiguration {
     private static let members = [
         "store", "replicas", "listen", "metricsListen", "defaultProtocol", "root", "pageSize", "maxTop", "limits",
-        "auth", "cors",
-        "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers", "databaseConnections",
-        "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples", "tenants",
+        "auth", "cors", "tables", "tls", "log", "tombstoneDays", "requestsPerSecond", "threads", "readers",
+        "databaseConnections", "trustedProxies", "proxyHeaders", "sweepHours", "numbers", "examples", "tenants",
     ]
 
     /// Reads a configuration. `secret` returns the key for a string that says where the key is stored.

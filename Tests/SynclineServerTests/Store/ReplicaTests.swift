@@ -37,15 +37,15 @@ import Testing
 
     @Test func `a replica must have what the primary had a while ago`() {
         var choice = ReplicaChoice(count: 1)
-        choice.notePrimary(5, now: start)
+        choice.notePrimary(5, "one", now: start)
         #expect(choice.needed(3) == 5, "nothing is known of the time before")
-        choice.notePrimary(7, now: start)
+        choice.notePrimary(7, "one", now: start)
         #expect(choice.needed(3) == 5)
-        choice.notePrimary(9, now: start + ReplicaChoice.delay)
+        choice.notePrimary(9, "one", now: start + ReplicaChoice.delay)
         #expect(choice.needed(3) == 7 && choice.needed(8) == 8)
         _ = choice.candidates(for: 3, now: start + ReplicaChoice.delay * 2)
         #expect(choice.needed(3) == 9)
-        choice.notePrimary(11, now: start + ReplicaChoice.delay * 10)
+        choice.notePrimary(11, "one", now: start + ReplicaChoice.delay * 10)
         #expect(choice.needed(3) == 11, "after a pause")
         choice.notePrimary(2, "another", now: start + ReplicaChoice.delay * 10)
         #expect(choice.needed(1) == 1, "a replica must have the epoch in any case")
@@ -87,13 +87,17 @@ private final class ReplicaDesk {
     let service: TableAnswers
     let standby: any SQLDatabase
 
-    init(_ tables: String = #"{"t":{"columns":{"text":"string"}}}"#, more: String = "") throws {
+    /// - Parameter role: Who reads the replica.
+    init(
+        _ tables: String = #"{"t":{"columns":{"text":"string"}}}"#, more: String = "", role: String = "tester"
+    ) throws {
         cluster = try ReplicatedPostgres()
         let settings = try configuration(#"{"tables":\#(tables)\#(more)}"#)
         let environment = PatientEnvironment()
         _ = try SQLStore(cluster.database, settings.tables, environment)
+        if role != "tester" { try cluster.database.carryOut(["CREATE ROLE \(role) LOGIN"]) }
         try cluster.copy()
-        let standby = try cluster.standbyDatabase()
+        let standby = try cluster.standbyDatabase(role)
         self.standby = standby
         let replica = Replica(1, note: { _ in }, open: { standby })
         store = try SQLStore(cluster.database, settings.tables, environment, replicas: [replica])
@@ -160,10 +164,24 @@ struct ReplicaTests {
         #expect(try desk.ask("GET", "/tables/t/changes?since=&until=\(own.cursor)", mark: before).ids == ["a", "b"])
         #expect(try desk.ask("GET", "/tables/t/changes?since=", mark: "nonsense").ids == ["a", "b"])
         #expect(try desk.ask("GET", "/tables/t/changes?since=other.1").status == 410)
+        // Another replica may be ahead of a primary that waits for a third one.
+        let seen = try #require(ChangeCursor(own.cursor))
+        let ahead = ChangeCursor(epoch: seen.epoch, change: seen.change + 1).text
+        #expect(try desk.ask("GET", "/tables/t/changes?since=\(ahead)", mark: before).status == 503)
         #expect(desk.answered == answered + 2)
         try desk.follow(true)
         try desk.catchUp()
         #expect(try desk.ask("GET", "/tables/t/changes?since=", mark: mark).ids == ["a", "b"])
+    }
+
+    @Test func `a role without rights on a replica is not the reader's fault`() throws {
+        let desk = try ReplicaDesk(role: "stranger")
+        let written = try desk.ask("POST", "/tables/t", #"{"id":"a"}"#)
+        let mark = try #require(written.headers.value(WireHeader.mark))
+        while desk.store.replicas.count(.failed, of: 0) == 0 {
+            #expect(try desk.ask("GET", "/tables/t/changes?since=", mark: mark).ids == ["a"])
+        }
+        #expect(desk.answered == 0)
     }
 
     @Test func `a replica with other columns is not read`() throws {

@@ -168,11 +168,11 @@ final class ReplicatedPostgres: FailoverDatabase {
     }
 
     /// The standby itself, which runs from here on.
-    func standbyDatabase() throws -> any SQLDatabase {
+    func standbyDatabase(_ role: String = "tester") throws -> any SQLDatabase {
         try run(start(standby))
         let place = folder.replacing("/", with: "%2F")
         return try PostgresDatabase(
-            url: "postgresql:///tables?host=\(place)&port=\(port(standby))&user=tester", connections: 4,
+            url: "postgresql:///tables?host=\(place)&port=\(port(standby))&user=\(role)", connections: 4,
             limits: .patient)
     }
 

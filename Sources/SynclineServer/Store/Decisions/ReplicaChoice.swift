@@ -71,7 +71,7 @@ struct ReplicaChoice: Sendable {
 
     func count(_ outcome: Outcome, of place: Int) -> Int { replicas[place].counts[outcome] ?? 0 }
 
-    mutating func notePrimary(_ change: Int64, _ epoch: String = "", now: ContinuousClock.Instant) {
+    mutating func notePrimary(_ change: Int64, _ epoch: String, now: ContinuousClock.Instant) {
         if epoch != self.epoch { (self.epoch, latest, due, next) = (epoch, 0, 0, nil) }
         latest = max(latest, change)
         // After a pause, nothing tells how late a replica is.
