@@ -166,4 +166,39 @@ import Testing
         }
         withExtendedLifetime(keeper) {}
     }
+
+    @Test(.enabled(if: TestBackend.available.contains(.postgres)))
+    func `PostgreSQL finds the next places of lists by their indexes`() throws {
+        let (database, keeper) = try TestBackend.postgres.database()
+        let settings = try configuration(#"{"auth":{"key":"\#(testSecret)"},"tables":\#(Self.tables)}"#)
+        let store = try SQLStore(database, settings.tables, StillEnvironment())
+        let lists = (0..<5).map { "l\($0)" }
+        try insert(store, "share", lists.map { ["id": "w\($0)", "user": "writer", "list": $0] })
+        try insert(store, "note", (0..<5000).map { ["id": id($0), "list": lists[$0 % 5], "text": "t"] })
+        try database.write { connection throws(StoreFailure) in try connection.execute("ANALYZE") }
+        // No row is as old as the rights, which PostgreSQL does not expect.
+        let catalogue = store.currentCatalogue
+        let statements = try #require(catalogue.tables["note"])
+        let rights = try #require(catalogue.rights["note"])
+        let plans = try database.read { connection throws(StoreFailure) in
+            let read = RuledRead(statements, rights, subject: "writer", store, connection)
+            let spans = read.spans(try read.known())
+            var plans: [[String]] = []
+            for axis in [RightsWindow.Axis.number, .time] {
+                var window = RightsWindow(axis: axis, since: .min, limit: 1000)
+                var asked = read.questions(spans, window, true).map(\.statement)
+                window.since = axis.value(of: spans[0].interval.begin)
+                asked.append(statements.active(lists, of: spans[0].bucket, spans[0].number, window))
+                for statement in asked {
+                    let text = "EXPLAIN " + statement.text(.postgres)
+                    let explain = SQLStatement(prepared: text, values: statement.allValues)
+                    plans.append(try connection.all(explain) { $0.value(0).text })
+                }
+            }
+            return plans
+        }
+        #expect(plans.count == 4)
+        for plan in plans { #expect(!plan.contains { $0.contains("Seq Scan") }, "\(plan)") }
+        withExtendedLifetime(keeper) {}
+    }
 }

@@ -239,20 +239,25 @@ enum RightsSQL {
 
     /// Whether some names of a bucket have stays that ended since a window begins.
     static func hasLeft(_ name: String, _ bucket: Int64, _ window: RightsWindow) -> SQLText {
-        """
-        EXISTS (SELECT 1 FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = \(name) \
-        AND "left" IS NOT NULL AND \(window.axis == .number ? #""left""# : #""leftTime""#) >= \(.integer(window.since)))
-        """
+        let place = window.axis == .number ? #""left""# : #""leftTime""#
+        return "\(firstLeft(name, bucket, place, "\(place) >= \(.integer(window.since))")) IS NOT NULL"
     }
 
     /// The place at which the first row of a bucket left within a window.
     static func firstLeft(_ name: String, _ bucket: Int64, _ window: RightsWindow) -> SQLText {
         let place = window.axis == .number ? #""left""# : #""leftTime""#
-        return """
-            (SELECT \(place) FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = \(name) \
-            AND "left" IS NOT NULL AND \(window.condition(place, "\"id\"") { .integer($0) }) \
-            ORDER BY \(place), "id" LIMIT 1)
-            """
+        return firstLeft(name, bucket, place, window.condition(place, #""id""#) { .integer($0) })
+    }
+
+    /// The first place at which rows left, of those that a condition holds for. Where one would ask only whether there are
+    /// any, PostgreSQL reads the whole table if it expects many.
+    private static func firstLeft(
+        _ name: String, _ bucket: Int64, _ place: String, _ condition: SQLText
+    ) -> SQLText {
+        """
+        (SELECT \(place) FROM "syncline_stays" WHERE "bucket" = \(.integer(bucket)) AND "name" = \(name) \
+        AND "left" IS NOT NULL AND \(condition) ORDER BY \(place), "id" LIMIT 1)
+        """
     }
 
     /// The condition for the names of the buckets to which a path leads the caller.

@@ -98,6 +98,12 @@ extension TableSQL {
         }
     }
 
+    /// The first place of the rows that a condition holds for. Where one would ask only whether there are any, PostgreSQL
+    /// reads the whole table if it expects many.
+    private func first(_ place: String, _ condition: SQLText) -> SQLText {
+        "(SELECT \(place) FROM \(table) WHERE \(condition) ORDER BY \(place) LIMIT 1)"
+    }
+
     /// All rows at the places of a window, in order, up to a limit.
     func scanned(_ window: RightsWindow, limit: Int?) -> SQLStatement {
         let order = window.axis == .number ? name(.version) : "\(name(.updatedAt)), \(name(.id))"
@@ -163,9 +169,8 @@ extension TableSQL {
         let bucket = spans[0].span
         let (place, isThere) = (place(window.axis), isIn(bucket.bucket, "s.c2"))
         var statement: SQLStatement = """
-            SELECT s.c1, EXISTS (SELECT 1 FROM \(table) WHERE \(isThere) AND \(place) <= s.c3), \
-            (SELECT \(place) FROM \(table) WHERE \(isThere) AND \(place) >= s.c4 AND (\(place) > s.c4 OR s.c5) \
-            ORDER BY \(place) LIMIT 1)
+            SELECT s.c1, \(first(place, "\(isThere) AND \(place) <= s.c3")) IS NOT NULL, \
+            \(first(place, "\(isThere) AND \(place) >= s.c4 AND (\(place) > s.c4 OR s.c5)"))
             """
         if withDepartures { statement.add(", \(RightsSQL.firstLeft("s.c2", bucket.number, window))") }
         statement.add(" FROM \(rows)")
@@ -250,11 +255,11 @@ extension TableSQL {
 
     /// Those of some names of a bucket where something happened since a window begins.
     func active(_ names: [String], of bucket: RuleBucket, _ number: Int64, _ window: RightsWindow) -> SQLStatement {
-        let name = #""names"."bucket""#
+        let (name, place) = (#""names"."bucket""#, place(window.axis))
+        let changed: SQLText = "\(isIn(bucket, "\(name)")) AND \(place) >= \(value(window.since, window.axis))"
         return """
             SELECT \(name) FROM (SELECT "value" AS "bucket" FROM \(dialect.rows(of: names))) AS "names" \
-            WHERE EXISTS (SELECT 1 FROM \(table) WHERE \(isIn(bucket, "\(name)")) \
-            AND \(place(window.axis)) >= \(value(window.since, window.axis))) \
+            WHERE \(first(place, changed)) IS NOT NULL \
             OR \(RightsSQL.hasLeft(name, number, window))
             """
     }

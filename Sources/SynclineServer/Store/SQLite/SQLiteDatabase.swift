@@ -14,7 +14,7 @@ final class SQLiteDatabase: SQLDatabase {
     /// Otherwise parallel readers would wait for the lock under which SQLite counts its memory.
     private static let isTuned: Void = syncline_sqlite_count_no_memory()
 
-    /// - Parameter cache: The memory of its writer, and that of its readers together, in KiB.
+    /// - Parameter cache: The memory of its writer, in KiB; each reader has a quarter of it.
     init(
         path: String, readers count: Int = 16, limits: DatabaseLimits = DatabaseLimits(), cache: Int = 65_536
     ) throws(StoreFailure) {
@@ -33,7 +33,7 @@ final class SQLiteDatabase: SQLDatabase {
         readers = ConnectionPool(limit: count, timeout: limits.turn) { [waits] () throws(StoreFailure) in
             let reader = try SQLiteConnection(path: path, isReader: true, waits: waits)
             // A negative value is a size in KiB.
-            try reader.execute("PRAGMA cache_size = -\(max(512, cache / count))")
+            try reader.execute("PRAGMA cache_size = -\(cache / 4)")
             return reader
         }
     }
