@@ -83,6 +83,7 @@ struct RuledRead {
 
     func changes(_ asked: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
         let plan = asked.through(mark.change)
+        if plan.isOver { return ChangeOutcome(count: plan.counts ? 0 : nil, mark) }
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
         let window = RightsWindow(plan)

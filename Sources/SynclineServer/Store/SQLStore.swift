@@ -367,6 +367,7 @@ final class SQLStore: TableStore {
     ) throws(StoreFailure) -> ChangeOutcome {
         // Numbers beyond the mark are not the server's: once it issues them, the rows are in order.
         let plan = plan.through(mark.change)
+        if plan.isOver { return ChangeOutcome(count: plan.counts ? 0 : nil, mark) }
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(count: count, mark)
         let mayShareNumber = !statements.schema.isOwn

@@ -157,6 +157,9 @@ package struct ChangePlan: Hashable, Sendable {
         plan.until = min(until ?? .max, last)
         return plan
     }
+
+    /// Whether nothing can be in it.
+    package var isOver: Bool { sinceID == nil && until.map { $0 <= since } ?? false }
 }
 
 package struct ChangeOutcome: Hashable, Sendable {
