@@ -18,7 +18,7 @@ extension SQLStore {
         }
     }
 
-    func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>? {
+    func buckets(_ table: String, of subject: String, at change: Int64) -> HeldBuckets? {
         rights(table) { _, source throws(StoreFailure) in
             KnownRights(try CallerRights(subject, source.rights.terms).buckets(source)).buckets(at: change)
         }

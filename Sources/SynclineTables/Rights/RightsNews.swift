@@ -11,6 +11,9 @@ package struct NamedBucket: Hashable, Sendable {
     package init(_ bucket: RuleBucket, _ name: ExactString) { (self.bucket, self.name) = (bucket, name) }
 }
 
+/// The buckets to which a caller has a right, and the change with which it began.
+package typealias HeldBuckets = [NamedBucket: Int64]
+
 package struct RightsNews: Hashable, Sendable {
     /// The buckets with rows that were changed, came or left.
     package var touched: Set<NamedBucket>
@@ -22,20 +25,22 @@ package struct RightsNews: Hashable, Sendable {
     }
 
     /// Whether it concerns a caller, by the buckets before it and after it; nil if they are not known.
-    package func concerns(_ before: Set<NamedBucket>?, _ now: Set<NamedBucket>?) -> Bool {
+    package func concerns(_ before: HeldBuckets?, _ now: HeldBuckets?) -> Bool {
         guard let now = now ?? (changesRights ? nil : before) else { return true }
-        if !touched.isDisjoint(with: now) { return true }
+        if touched.contains(where: { now[$0] != nil }) { return true }
         guard let before else { return changesRights }
-        return before != now || !touched.isDisjoint(with: before)
+        // Where a right ended and began again, its rows are told again.
+        return before != now || touched.contains { before[$0] != nil }
     }
 }
 
 extension KnownRights {
     /// The buckets to which the caller had a right at a change.
-    package func buckets(at change: Int64) -> Set<NamedBucket> {
-        var found: Set<NamedBucket> = []
-        for right in buckets where right.intervals.has(change) {
-            found.insert(NamedBucket(right.bucket, ExactString(right.name)))
+    package func buckets(at change: Int64) -> HeldBuckets {
+        var found: HeldBuckets = [:]
+        for right in buckets {
+            let interval = right.intervals.list.first { $0.has(change) }
+            if let interval { found[NamedBucket(right.bucket, ExactString(right.name))] = interval.begin.change }
         }
         return found
     }

@@ -24,7 +24,7 @@ package struct EventInterest: Hashable, Sendable {
 }
 
 /// The buckets of a caller, by tables with rules.
-package typealias CallerBuckets = [String: Set<NamedBucket>]
+package typealias CallerBuckets = [String: HeldBuckets]
 
 extension ChangeMark {
     /// Whether both are the same place in the order of changes.
@@ -34,7 +34,7 @@ extension ChangeMark {
 extension TableStore {
     package func touched(_ table: String, after change: Int64, through last: Int64) -> Set<NamedBucket>? { nil }
 
-    package func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>? { nil }
+    package func buckets(_ table: String, of subject: String, at change: Int64) -> HeldBuckets? { nil }
 
     package func news(since known: ChangeMark?, isWhole: Bool) throws(StoreFailure) -> ChangeNews {
         ChangeNews(try mark())

@@ -45,7 +45,7 @@ package protocol TableStore: Sendable {
     /// The buckets of a table with rules in which rows changed after a number, up to another; nil if they are not known.
     func touched(_ table: String, after change: Int64, through last: Int64) -> Set<NamedBucket>?
     /// The buckets of such a table to which a caller has a right at a change; nil if they are not known.
-    func buckets(_ table: String, of subject: String, at change: Int64) -> Set<NamedBucket>?
+    func buckets(_ table: String, of subject: String, at change: Int64) -> HeldBuckets?
     /// The epoch of the database, as last read.
     var epoch: String { get }
     /// Whether readers of changes must say what they have seen.

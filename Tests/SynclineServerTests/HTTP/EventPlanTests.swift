@@ -44,6 +44,9 @@ import Testing
     @Test mutating func `a caller hears of shared rows while they are his, and when they no longer are`() {
         let bucket = RuleBucket(column: "list")
         func lists(_ names: String...) -> Set<NamedBucket> { Set(names.map { NamedBucket(bucket, ExactString($0)) }) }
+        func held(_ names: String..., since change: Int64 = 0) -> CallerBuckets {
+            ["a": HeldBuckets(uniqueKeysWithValues: names.map { (NamedBucket(bucket, ExactString($0)), change) })]
+        }
         func news(_ change: Int64, _ touched: Set<NamedBucket>, changesRights: Bool = false) -> ChangeNews {
             var news = self.news(change, ["a"])
             news.rights = ["a": RightsNews(touched, changesRights: changesRights)]
@@ -53,33 +56,36 @@ import Testing
         _ = plan.add(2, EventInterest(["a"], subject: "bob"))
         _ = told(self.news(1))
         #expect(plan.questions(news(2, lists("x"))) == ["ann": ["a"], "bob": ["a"]])
-        plan.learn(["a": lists("x", "y")], of: "ann")
-        plan.learn(["a": lists("z")], of: "bob")
+        plan.learn(held("x", "y"), of: "ann")
+        plan.learn(held("z"), of: "bob")
         #expect(told(news(2, lists("x"))) == [1: "a"])
         #expect(plan.questions(news(3, lists("z"))) == [:])
         #expect(told(news(3, lists("z"))) == [2: "a"])
         #expect(told(news(4, lists("other"))) == [:])
         #expect(plan.questions(news(5, [], changesRights: true)).count == 2)
-        plan.learn(["a": lists("x")], of: "ann")
-        plan.learn(["a": lists("z")], of: "bob")
+        plan.learn(held("x"), of: "ann")
+        plan.learn(held("z"), of: "bob")
         #expect(told(news(5, [], changesRights: true)) == [1: "a"], "she has lost one")
         #expect(told(news(6, lists("y"))) == [:])
+        plan.learn(held("x", since: 7), of: "ann")
+        plan.learn(held("z"), of: "bob")
+        #expect(told(news(7, [], changesRights: true)) == [1: "a"], "her right began again")
         // What could not be read may be anything.
-        plan.learn(["a": lists("z")], of: "bob")
-        #expect(told(news(7, lists("y"), changesRights: true)) == [1: "a"])
-        #expect(plan.questions(news(8, lists("x"))) == ["ann": ["a"]])
-        _ = told(self.news(8))
-        #expect(plan.questions(news(9, lists("x"))).count == 2)
+        plan.learn(held("z"), of: "bob")
+        #expect(told(news(8, lists("y"), changesRights: true)) == [1: "a"])
+        #expect(plan.questions(news(9, lists("x"))) == ["ann": ["a"]])
+        _ = told(self.news(9))
+        #expect(plan.questions(news(10, lists("x"))).count == 2)
         plan.remove(1)
-        #expect(plan.questions(news(9, lists("x"))) == ["bob": ["a"]])
+        #expect(plan.questions(news(10, lists("x"))) == ["bob": ["a"]])
         // An answer that comes after the last listener has left is not kept.
         _ = plan.add(3, EventInterest(["a"], subject: "bob"))
         plan.remove(2)
-        plan.learn(["a": lists("z")], of: "bob")
-        plan.learn(["a": lists("x")], of: "ann")
-        _ = told(news(9, lists("x")))
+        plan.learn(held("z"), of: "bob")
+        plan.learn(held("x"), of: "ann")
+        _ = told(news(10, lists("x")))
         _ = plan.add(4, EventInterest(["a"], subject: "ann"))
-        #expect(plan.questions(news(10, lists("z"))) == ["ann": ["a"]])
+        #expect(plan.questions(news(11, lists("z"))) == ["ann": ["a"]])
     }
 
     @Test mutating func `a new listener hears the mark at once, and whatever follows it`() {

@@ -62,6 +62,7 @@ struct RightsWorld {
     /// The rows that each user could ever see.
     private(set) var allowed: [String: Set<String>] = [:]
     private var made: UInt64 = 0
+    let seed: UInt64
     private(set) var steps = 0
     /// The writes that had an id of their own.
     private(set) var receipts: [Receipt] = []
@@ -78,7 +79,7 @@ struct RightsWorld {
     }
 
     /// - Parameter desk: A server with the usual rules.
-    init(_ desk: ServiceDesk, seed: UInt64) { (self.desk, chance) = (desk, Chance(seed: seed)) }
+    init(_ desk: ServiceDesk, seed: UInt64) { (self.desk, self.seed, chance) = (desk, seed, Chance(seed: seed)) }
 
     /// Continues with a server that has put rules into force.
     mutating func serve(_ desk: ServiceDesk, _ rules: Rules) {
