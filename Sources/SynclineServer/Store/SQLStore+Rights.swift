@@ -81,9 +81,7 @@ struct RuledRead {
 
     // MARK: Changes
 
-    func changes(_ asked: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
-        let plan = asked.through(mark.change)
-        if plan.isOver { return ChangeOutcome(count: plan.counts ? 0 : nil, mark) }
+    func changes(_ plan: ChangePlan, _ mark: ChangeMark) throws(StoreFailure) -> ChangeOutcome {
         let filter = plan.filter?.asServerReads(statements.schema)
         let work = FilterWork(statements.schema, within: WorkLimit.current)
         let window = RightsWindow(plan)

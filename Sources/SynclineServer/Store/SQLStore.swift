@@ -351,23 +351,32 @@ final class SQLStore: TableStore {
         if statements.schema.definition.rules.read != nil {
             return try ruled(statements, plan.subject, connection, &number) { read throws(StoreFailure) in
                 try read.lookAhead(RightsWindow(plan), withDepartures: plan.since > 0)
-                return try mark().map { mark throws(StoreFailure) in try read.changes(plan, mark) }
+                return try mark().map { mark throws(StoreFailure) in
+                    try outcome(of: plan, mark) { plan throws(StoreFailure) in try read.changes(plan, mark) }
+                }
             }
         }
         return try connection.reading(dialect) { () throws(StoreFailure) in
             try mark().map { mark throws(StoreFailure) in
-                try changes(plan, mark, statements, connection, &number)
+                try outcome(of: plan, mark) { plan throws(StoreFailure) in
+                    try changes(plan, mark, statements, connection, &number)
+                }
             }
         }
+    }
+
+    /// What the body reads up to a mark. Numbers beyond it are not the server's: once it issues them, the rows are in order.
+    private func outcome(
+        of plan: ChangePlan, _ mark: ChangeMark, _ read: (ChangePlan) throws(StoreFailure) -> ChangeOutcome
+    ) throws(StoreFailure) -> ChangeOutcome {
+        let plan = plan.through(mark.change)
+        return plan.isOver ? ChangeOutcome(count: plan.counts ? 0 : nil, mark) : try read(plan)
     }
 
     private func changes(
         _ plan: ChangePlan, _ mark: ChangeMark, _ statements: TableSQL, _ connection: any SQLConnection,
         _ number: inout Int64
     ) throws(StoreFailure) -> ChangeOutcome {
-        // Numbers beyond the mark are not the server's: once it issues them, the rows are in order.
-        let plan = plan.through(mark.change)
-        if plan.isOver { return ChangeOutcome(count: plan.counts ? 0 : nil, mark) }
         let count = plan.counts ? try self.count(plan, statements, connection) : nil
         var outcome = ChangeOutcome(count: count, mark)
         let mayShareNumber = !statements.schema.isOwn

@@ -13,8 +13,6 @@ package struct RightInterval: Hashable, Sendable {
 
     package var isEmpty: Bool { end.map { $0.change <= begin.change } ?? false }
 
-    package func has(_ change: Int64) -> Bool { begin.change <= change && end.map { change < $0.change } ?? true }
-
     /// What both have in common; nil if they have nothing. It begins at the later number and at the later time, which may
     /// be those of different writes.
     package func intersection(_ other: RightInterval) -> RightInterval? {
@@ -59,6 +57,10 @@ package struct RightIntervals: Hashable, Sendable {
             guard let end = last.end, next.end.map({ $0.change > end.change }) ?? true else { continue }
             list[list.count - 1].end = next.end
         }
+    }
+
+    package func has(_ change: Int64) -> Bool {
+        list.contains { $0.begin.change <= change && $0.end.map { change < $0.change } ?? true }
     }
 
     package func intersection(_ interval: RightInterval) -> RightIntervals {

@@ -11,8 +11,14 @@ package struct NamedBucket: Hashable, Sendable {
     package init(_ bucket: RuleBucket, _ name: ExactString) { (self.bucket, self.name) = (bucket, name) }
 }
 
-/// The buckets to which a caller has a right, and the change with which it began.
-package typealias HeldBuckets = [NamedBucket: Int64]
+/// The buckets to which a caller has a right at a change, and the last change until then at which a right of the caller
+/// began or ended.
+package struct HeldBuckets: Hashable, Sendable {
+    package var buckets: Set<NamedBucket> = []
+    package var changed: Int64 = 0
+
+    package init() {}
+}
 
 package struct RightsNews: Hashable, Sendable {
     /// The buckets with rows that were changed, came or left.
@@ -27,21 +33,27 @@ package struct RightsNews: Hashable, Sendable {
     /// Whether it concerns a caller, by the buckets before it and after it; nil if they are not known.
     package func concerns(_ before: HeldBuckets?, _ now: HeldBuckets?) -> Bool {
         guard let now = now ?? (changesRights ? nil : before) else { return true }
-        if touched.contains(where: { now[$0] != nil }) { return true }
+        if !touched.isDisjoint(with: now.buckets) { return true }
         guard let before else { return changesRights }
-        // Where a right ended and began again, its rows are told again.
-        return before != now || touched.contains { before[$0] != nil }
+        // A right that ended and began again tells its rows again. One that began and ended may have been used by a pull.
+        return before != now || !touched.isDisjoint(with: before.buckets)
     }
 }
 
 extension KnownRights {
     /// The buckets to which the caller had a right at a change.
     package func buckets(at change: Int64) -> HeldBuckets {
-        var found: HeldBuckets = [:]
+        var held = HeldBuckets()
         for right in buckets {
-            let interval = right.intervals.list.first { $0.has(change) }
-            if let interval { found[NamedBucket(right.bucket, ExactString(right.name))] = interval.begin.change }
+            for interval in right.intervals.list {
+                for bound in [interval.begin.change, interval.end?.change ?? 0] where bound <= change {
+                    held.changed = max(held.changed, bound)
+                }
+            }
+            if right.intervals.has(change) {
+                held.buckets.insert(NamedBucket(right.bucket, ExactString(right.name)))
+            }
         }
-        return found
+        return held
     }
 }

@@ -45,7 +45,10 @@ import Testing
         let bucket = RuleBucket(column: "list")
         func lists(_ names: String...) -> Set<NamedBucket> { Set(names.map { NamedBucket(bucket, ExactString($0)) }) }
         func held(_ names: String..., since change: Int64 = 0) -> CallerBuckets {
-            ["a": HeldBuckets(uniqueKeysWithValues: names.map { (NamedBucket(bucket, ExactString($0)), change) })]
+            var held = HeldBuckets()
+            held.buckets = Set(names.map { NamedBucket(bucket, ExactString($0)) })
+            held.changed = change
+            return ["a": held]
         }
         func news(_ change: Int64, _ touched: Set<NamedBucket>, changesRights: Bool = false) -> ChangeNews {
             var news = self.news(change, ["a"])

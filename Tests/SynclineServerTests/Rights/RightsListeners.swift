@@ -11,8 +11,6 @@ struct RightsListeners {
     private static let tables: Set = ["note", "entry"]
     private var plan = EventPlan<String>()
     private(set) var told = 0
-    /// The rows that each user saw when he was asked last.
-    private var seen: [String: [String: Set<String>]] = [:]
 
     init() {
         for user in RightsWorld.users { _ = plan.add(user, EventInterest(Self.tables, subject: user)) }
@@ -26,21 +24,13 @@ struct RightsListeners {
         }
         var heard: [String: Set<String>?] = [:]
         for (event, users) in plan.take(news) { for user in users { heard[user] = .some(event.tables) } }
-        defer {
-            for user in RightsWorld.users {
-                for table in Self.tables { seen[user, default: [:]][table] = Set(world.visible(user, table).keys) }
-            }
-        }
         // Tables in memory don't say what changed.
         guard let before, news.tables != nil else { return }
         for user in RightsWorld.users {
             for table in Self.tables.sorted() {
-                var asked = ChangePlan(table: table, since: before.change, until: news.mark.change, limit: 1000)
+                var asked = ChangePlan(table: table, since: before.change, until: news.mark.change, limit: 1)
                 asked.subject = user
-                // A row that came and left meanwhile is in the feed, too. The user need not hear of it.
-                let hasNews = try world.desk.tables.changes(asked).changes.contains { change in
-                    !change.isByRight || seen[user]?[table]?.contains(change.row.id) ?? true
-                }
+                let hasNews = try !world.desk.tables.changes(asked).changes.isEmpty
                 let isTold = heard[user].map { $0?.contains(table) ?? true } ?? false
                 told += isTold ? 1 : 0
                 let place = "seed \(world.seed), step \(world.steps): \(user), \(table)"

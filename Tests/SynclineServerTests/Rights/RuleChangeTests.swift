@@ -62,7 +62,7 @@ import Testing
         let last = try new.mark().change
         #expect(old.buckets("note", of: "ann", at: last) == nil)
         #expect(old.touched("note", after: 0, through: last) == nil)
-        #expect(new.buckets("note", of: "ann", at: last)?.keys.map(\.name.text) == ["l"])
+        #expect(new.buckets("note", of: "ann", at: last)?.buckets.map(\.name.text) == ["l"])
         #expect(try changes(new, since: mark.change) == ["1-", "2+"])
         // The older server's rule is not in force any more.
         #expect(throws: StoreFailure.self) { try changes(old) }

@@ -69,15 +69,4 @@ struct BucketSpan: Hashable {
         span.interval = .always
         return span
     }
-
-    /// The number stands for the bucket.
-    static func == (one: BucketSpan, other: BucketSpan) -> Bool {
-        one.number == other.number && one.name == other.name && one.interval == other.interval
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(number)
-        hasher.combine(name)
-        hasher.combine(interval.begin.change)
-    }
 }
