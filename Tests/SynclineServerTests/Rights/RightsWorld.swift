@@ -194,6 +194,12 @@ struct RightsWorld {
                 operations.append(
                     #"{"operation":"insert","table":"\#(table)","item":\#(json(columns, id: id))\#(group)}"#)
                 rows[table, default: [:]][id] = Known(columns: columns)
+                // It may last for a moment only, in which no listener is told.
+                if !isGroup, chance.once(in: 2) {
+                    noteAllowed()
+                    operations.append(#"{"operation":"delete","table":"\#(table)","id":"\#(id)"}"#)
+                    rows[table]?[id]?.isDeleted = true
+                }
             } else {
                 let id = chance.pick(live)
                 if chance.once(in: 2) {
